@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { layOut, SESSION_ID, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
+import { layOut, makeStory, SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
 import { STORY_CWD } from '../support/conformance/agents.ts';
 import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
@@ -231,14 +231,14 @@ describe('finding sessions of Claude Code', () => {
   });
 
   it('looks only into CLAUDE_CONFIG_DIR where it is set', () => {
-    const { machine, path } = layOut(tellStory().text);
+    const { machine, path } = layOut(makeStory().text);
     const root = join(machine.home ?? '', '.claude');
     expect(find({ CLAUDE_CONFIG_DIR: root }, makeFolder())).toMatchObject([{ path }]);
     expect(find({ CLAUDE_CONFIG_DIR: makeFolder() }, machine.home ?? '')).toEqual([]);
   });
 
   it('distinguishes folders that share a name by the rows', () => {
-    const { machine, path } = layOut(tellStory().text);
+    const { machine, path } = layOut(makeStory().text);
     const other = new Transcript({ cwd: '/home/ann-shop', sessionId: '7'.repeat(8) });
     other.human('hello there');
     writeFileSync(join(path, '..', 'other.jsonl'), other.text);
@@ -250,7 +250,7 @@ describe('finding sessions of Claude Code', () => {
   });
 
   it('skips files that are no transcripts', () => {
-    const { machine, path } = layOut(tellStory().text);
+    const { machine, path } = layOut(makeStory().text);
     const folder = join(path, '..');
     writeFileSync(join(folder, 'empty.jsonl'), '');
     writeFileSync(join(folder, 'noise.jsonl'), Buffer.from([0, 255, 10, 123, 10, 200]));
@@ -316,7 +316,7 @@ describe('a Claude Code transcript', () => {
   });
 
   it('is read on after unknown and broken rows, which are counted', () => {
-    const t = tellStory();
+    const t = makeStory();
     const broken = `\ufeff{"type":"brand-new","x":1}\n{"type":"__proto__"}\n{"no":"type"}\nnot json\n[]\n\n${t.text}`;
     const { events, reading } = read(broken);
     expect(reading.unreadable).toBe(2);
@@ -329,7 +329,7 @@ describe('a Claude Code transcript', () => {
   });
 
   it('with an unfinished last line is not damaged', () => {
-    const { text } = tellStory();
+    const { text } = makeStory();
     const { reading, events } = read(`${text}{"parentUuid":"x","isSidechain":false,"type":"us`);
     expect(reading.unreadable).toBe(0);
     expect(events).toEqual(read(text).events);
@@ -359,7 +359,7 @@ describe('a Claude Code transcript', () => {
     for (const event of read(t.text).events) expect(v.is(Event, event), JSON.stringify(event)).toBe(true);
   });
 
-  const story = Buffer.from(tellStory().text);
+  const story = Buffer.from(makeStory().text);
   const readAny = (content: Buffer): void => {
     const { path } = layOut(content);
     const session = claudeCodeAgent.inspectFile(path);

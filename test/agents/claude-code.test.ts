@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
-import { type Json, layOut, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
+import { type Json, layOut, makeStory, Transcript } from '../fixtures/agents/claude-code.ts';
 import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { ofType, readTranscript } from '../support/read-transcript.ts';
 
-testAgent({ agent: claudeCodeAgent, layOut: () => layOut(tellStory().text) });
+testAgent({ agent: claudeCodeAgent, layOut: () => layOut(makeStory().text) });
 
 function tell(build: (t: Transcript) => void): Event[] {
   const t = new Transcript();
@@ -201,7 +201,7 @@ describe('tool calls in Claude Code', () => {
     ofType(tell(build), 'call').map((event) => event.action);
 
   it('V2-3: are finished by the result in a user row', () => {
-    const events = read(tellStory());
+    const events = read(makeStory());
     const done = new Set(ofType(events, 'result').map((event) => event.call));
     expect(ofType(events, 'call').filter((event) => !done.has(event.call))).toEqual([]);
   });

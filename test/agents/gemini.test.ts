@@ -7,13 +7,13 @@ import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReading } from '../../src/agents/agent.ts';
 import { geminiAgent } from '../../src/agents/gemini/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { Chat, frameShellOutput, layOut, SESSION_ID, tellStory } from '../fixtures/agents/gemini.ts';
+import { Chat, frameShellOutput, layOut, makeStory, SESSION_ID } from '../fixtures/agents/gemini.ts';
 import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
-testAgent({ agent: geminiAgent, layOut: () => layOut(tellStory().text) });
+testAgent({ agent: geminiAgent, layOut: () => layOut(makeStory().text) });
 
 const SNAPSHOT = '<state_snapshot><overall_goal>All of it</overall_goal></state_snapshot>';
 
@@ -159,7 +159,7 @@ describe('finding sessions of Gemini CLI', () => {
     const document = join(root, 'tmp', hash, 'chats', 'session-2025-09-18T02-45-3b44bc68.json');
     mkdirSync(dirname(document), { recursive: true });
     writeFileSync(join(root, 'projects.json'), JSON.stringify({ projects: { [STORY_CWD]: 'shop' } }));
-    const chat = tellStory();
+    const chat = makeStory();
     const messages = chat.lines.filter((line) => 'id' in line);
     const head = { sessionId: 'old', projectHash: hash, startTime: '2025-09-18T02:45:00.000Z' };
     writeFileSync(document, JSON.stringify({ ...head, messages }, null, 2));
@@ -185,14 +185,14 @@ describe('finding sessions of Gemini CLI', () => {
   });
 
   it('uses GEMINI_CLI_HOME instead of the home folder', () => {
-    const { machine, path } = layOut(tellStory().text);
+    const { machine, path } = layOut(makeStory().text);
     const home = makeFolder();
     const env = { GEMINI_CLI_HOME: machine.home };
     expect([...geminiAgent.findSessions(makeMachine(home, { env, home }))]).toMatchObject([{ path }]);
   });
 
   it('titles a session by its summary, else by its first prompt', () => {
-    const chat = tellStory();
+    const chat = makeStory();
     const title = (): string | null | undefined => geminiAgent.inspectFile(layOut(chat.text).path)?.title;
     expect(title()).toBe('Make the upload retry when the server is busy');
     chat.set({ summary: 'Upload retry' });
@@ -205,7 +205,7 @@ describe('a Gemini CLI transcript', () => {
     const none = { cwd: null, title: null, startedMs: null, changedMs: 0, bytes: 0, parent: null };
     const name = fc.constantFrom('session-a.jsonl', 'session-a.json');
     fc.assert(
-      fc.property(tornBytes(Buffer.from(tellStory().text)), name, (content, file) => {
+      fc.property(tornBytes(Buffer.from(makeStory().text)), name, (content, file) => {
         const { path } = layOut(content, file);
         const session: FoundSession = geminiAgent.inspectFile(path) ?? {
           agent: 'gemini',

@@ -47,7 +47,7 @@ function read(session: FoundSession | null): Event[] {
 const readMessages = (...messages: MessageFixture[]): Event[] =>
   read(gooseAgent.inspectFile(layOut({ messages }).path));
 
-/** The list is Markdown with boxes to tick: what is being worked on cannot be told from what is not begun. */
+/** The list is Markdown with boxes to tick: tasks in progress and tasks not begun look the same. */
 function tell(story: readonly Told[]): Told[] {
   return story.map((told) => {
     if (told.type !== 'plan') return told;

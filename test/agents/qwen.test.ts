@@ -7,14 +7,14 @@ import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 
 import { qwenAgent } from '../../src/agents/qwen/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { layOut as layOutClaude, tellStory as tellClaudeStory } from '../fixtures/agents/claude-code.ts';
-import { Chat, frameShellOutput, layOut, SESSION_ID, tellStory } from '../fixtures/agents/qwen.ts';
+import { layOut as layOutClaude, makeStory as makeClaudeStory } from '../fixtures/agents/claude-code.ts';
+import { Chat, frameShellOutput, layOut, makeStory, SESSION_ID } from '../fixtures/agents/qwen.ts';
 import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
-testAgent({ agent: qwenAgent, layOut: () => layOut(tellStory().text) });
+testAgent({ agent: qwenAgent, layOut: () => layOut(makeStory().text) });
 
 const BRIEF = '# Handover 20260131-120000-k3fz\n\nFor Qwen Code.\n';
 
@@ -159,18 +159,18 @@ describe('finding sessions of Qwen Code', () => {
   });
 
   it('looks into QWEN_RUNTIME_DIR where it is set', () => {
-    const { machine, path } = layOut(tellStory().text);
+    const { machine, path } = layOut(makeStory().text);
     const home = makeFolder();
     const env = { QWEN_RUNTIME_DIR: join(machine.home ?? '', '.qwen') };
     expect([...qwenAgent.findSessions(makeMachine(home, { env, home }))]).toMatchObject([{ path }]);
   });
 
   it('distinguishes its files from those of Claude Code', () => {
-    expect(claudeCodeAgent.inspectFile(layOut(tellStory().text).path)).toBeNull();
+    expect(claudeCodeAgent.inspectFile(layOut(makeStory().text).path)).toBeNull();
     const chat = new Chat();
     chat.model([{ text: 'Found it' }], { isSidechain: true });
     expect(claudeCodeAgent.inspectFile(layOut(chat.text).path)).toBeNull();
-    expect(qwenAgent.inspectFile(layOutClaude(tellClaudeStory().text).path)).toBeNull();
+    expect(qwenAgent.inspectFile(layOutClaude(makeClaudeStory().text).path)).toBeNull();
   });
 
   it('knows the project folder even when the first row is very long', () => {
@@ -184,7 +184,7 @@ describe('a Qwen Code transcript', () => {
   it('is read with any bytes in it', () => {
     const none = { cwd: null, title: null, startedMs: null, changedMs: 0, bytes: 0, parent: null };
     fc.assert(
-      fc.property(tornBytes(Buffer.from(tellStory().text)), (content) => {
+      fc.property(tornBytes(Buffer.from(makeStory().text)), (content) => {
         const { path } = layOut(content);
         const session: FoundSession = qwenAgent.inspectFile(path) ?? {
           agent: 'qwen',

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runGit, runProcess } from '../support/cli.ts';
-import { logOf, makeGitDesk } from '../support/publishing.ts';
+import { logOf, makeGitSandbox } from '../support/publishing.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 /** Inside of the package, so that the example finds it by its name. */
@@ -38,15 +38,15 @@ describe('the library example in docs/runs.md', () => {
   });
 
   it('runs with the documented result', async () => {
-    const desk = makeGitDesk();
+    const sandbox = makeGitSandbox();
     const { status, stdout, stderr } = await runProcess([process.execPath, join(folder, 'example.mjs')], {
-      cwd: desk.project,
-      env: desk.env,
+      cwd: sandbox.project,
+      env: sandbox.env,
     });
     expect(stderr).toBe('');
     expect({ status, stdout }).toEqual({ status: 0, stdout: 'session_note, current_state, publish\n' });
-    expect(logOf(desk.project, 'HEAD')).toEqual(['handover: session sync', 'First']);
-    expect(runGit(desk.project, 'status', '--porcelain', 'memory')).toBe('');
-    expect((await desk.run(['check'])).status).toBe(2);
+    expect(logOf(sandbox.project, 'HEAD')).toEqual(['handover: session sync', 'First']);
+    expect(runGit(sandbox.project, 'status', '--porcelain', 'memory')).toBe('');
+    expect((await sandbox.run(['check'])).status).toBe(2);
   });
 });

@@ -12,7 +12,7 @@ import {
   open,
   run,
   type Step,
-  tellSession,
+  scriptSession,
   user,
 } from '../support/scripted-session.ts';
 
@@ -37,7 +37,7 @@ function playStory(): Event[] {
         }
       },
   );
-  return tellSession(...steps);
+  return scriptSession(...steps);
 }
 
 describe('distilling a session', () => {

@@ -13,7 +13,7 @@ import {
   read,
   run,
   type Step,
-  tellSession,
+  scriptSession,
   user,
 } from '../support/scripted-session.ts';
 
@@ -64,7 +64,7 @@ describe('files of a session', () => {
 
   it('on Windows have full paths, the same from a command', () => {
     const cwd = 'C:\\shop';
-    const events = tellSession(
+    const events = scriptSession(
       edit('C:\\shop\\src\\cart.ts', 'addToCart();'),
       run('Get-Content src\\limits.ts', 'export const itemLimit = 5;'),
       run('cat src/limits.ts', 'export const itemLimit = 5;'),
@@ -157,7 +157,7 @@ describe('a file that a command removed', () => {
   });
 
   it('is among the changed files of the brief', () => {
-    const events = tellSession(
+    const events = scriptSession(
       user('Take the old cart out of the shop'),
       read('src/cart.ts', 'export const cart = [];'),
       run('git rm src/cart.ts src/legacy.ts'),

@@ -8,7 +8,7 @@ import {
   ofKind,
   run,
   type Step,
-  tellSession,
+  scriptSession,
   user,
 } from '../support/scripted-session.ts';
 
@@ -55,7 +55,7 @@ describe('a name that was mentioned', () => {
   it('is in the brief once, however many facts mention it', () => {
     const text = 'The crash of #12 comes from an ENOENT that the reader of the upload swallows.';
     const brief = renderSession(
-      tellSession(first, agent(text), run('npm test'), user('Go on with the retry, please'), agent('Done with it.')),
+      scriptSession(first, agent(text), run('npm test'), user('Go on with the retry, please'), agent('Done with it.')),
     ).text;
     expect(brief.split(text)).toHaveLength(2);
   });

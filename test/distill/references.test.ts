@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { distillEvents } from '../../src/distill/distill.ts';
 import type { Fact } from '../../src/model/fact.ts';
-import { agent, distillSession, ofKind, plan, run, type Step, tellSession, user } from '../support/scripted-session.ts';
+import {
+  agent,
+  distillSession,
+  ofKind,
+  plan,
+  run,
+  type Step,
+  scriptSession,
+  user,
+} from '../support/scripted-session.ts';
 
 function referencesOf(about: string, ...steps: Step[]): string[] {
   return ofKind(distillSession(...steps), 'reference')
@@ -12,7 +21,7 @@ function referencesOf(about: string, ...steps: Step[]): string[] {
 describe('the branch as a reference', () => {
   const onBranch = (branch: string): Fact[] =>
     ofKind(
-      distillEvents(tellSession(user('Fix the upload of the shop')).map((event) => ({ ...event, branch }))).facts,
+      distillEvents(scriptSession(user('Fix the upload of the shop')).map((event) => ({ ...event, branch }))).facts,
       'reference',
     );
 

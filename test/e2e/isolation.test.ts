@@ -4,7 +4,7 @@ import { runGit } from '../support/cli.ts';
 import { expectBrief, expectNothing } from './brief.ts';
 import { listChosenDrivers } from './drivers/table.ts';
 import { askNext, NEXT, openHooked, work } from './hooked.ts';
-import { OTHER_STORY, STORY, tellStory } from './story.ts';
+import { makeStory, OTHER_STORY, STORY } from './story.ts';
 import { hasTerminal } from './terminal.ts';
 
 const drivers = listChosenDrivers();
@@ -24,7 +24,7 @@ const clearing = drivers.filter(({ clear }) => clear !== undefined);
 describe.runIf(hasTerminal && clearing.length > 0)('two sessions of one project in two terminals', () => {
   it.each(clearing)('have their own briefs after /clear in $agent', async (driver) => {
     const stage = await openHooked(driver);
-    const steps = tellStory(driver, stage.project);
+    const steps = makeStory(driver, stage.project);
     stage.model.play('first', steps);
     const terminal = stage.openAgent(driver, STORY.goal);
     await terminal.until('the whole story', stage.model.untilTurn('first', steps.length));

@@ -13,7 +13,7 @@ function call(driver: Driver, tool: string, args: Record<string, unknown>): Step
   return { call: { ...driver.nameTool(tool), args } };
 }
 
-/** What the tools gave to the model, as far as it was told of it. */
+/** What the tools returned to the model. */
 function readResults(requests: readonly RecordedRequest[]): string {
   const results = requests.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? [];
   return results.map(({ text }) => text).join('\n');

@@ -8,7 +8,7 @@ import { makeTempFolder } from '../support/cli.ts';
 const CORPUS = 'test/fixtures/sessions';
 
 /**
- * What the briefs of the told sessions reach at least, about .02 below what they reached when this was written. A change
+ * What the briefs of the invented sessions reach at least, about .02 below what they reached when this was written. A change
  * that goes below is to be understood before the floor is lowered; one that goes well above may raise it.
  */
 const FLOORS: ReadonlyMap<number, readonly (readonly [Metric, number])[]> = new Map([

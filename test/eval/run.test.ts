@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { runEvaluation, type Surroundings } from '../../eval/run.ts';
 import { createOutput } from '../../src/surfaces/cli/output.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import { makeDesk, runProcess } from '../support/cli.ts';
+import { makeSandbox, runProcess } from '../support/cli.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { addSummary, cutAt, tellCompactedStory } from './compacted-story.ts';
+import { addSummary, cutAt, makeCompactedStory } from './compacted-story.ts';
 
 interface Ran {
   status: number;
@@ -48,7 +48,7 @@ function put(folder: string, name: string, content: string | Uint8Array): void {
 /** A corpus of the story with an index, and a session that nothing happened in. */
 function makeCorpus(): string {
   const folder = makeFolder();
-  put(folder, 'told/story.jsonl', tellCompactedStory().text);
+  put(folder, 'told/story.jsonl', makeCompactedStory().text);
   put(folder, 'index.json', JSON.stringify({ sessions: [{ file: 'told/story.jsonl', repo: 'ann/shop' }] }));
   return folder;
 }
@@ -174,7 +174,7 @@ describe('the corpus of an evaluation', () => {
     const folder = makeFolder();
     put(folder, 'shop/busy.jsonl', busySession());
     put(folder, 'top.jsonl.gz', gzipSync(busySession()));
-    put(folder, 'shop/calm.jsonl', tellCompactedStory().text);
+    put(folder, 'shop/calm.jsonl', makeCompactedStory().text);
     const { stdout } = await evaluate(folder, '--corpus', '.', '--rows', 'rows.json', '--arm', 'native', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 2, repositories: 2 }] });
     const rows: { repository: string }[] = JSON.parse(readFileSync(join(folder, 'rows.json'), 'utf8'));
@@ -183,7 +183,7 @@ describe('the corpus of an evaluation', () => {
 
   it('may list single cuts', async () => {
     const folder = makeFolder();
-    const t = tellCompactedStory();
+    const t = makeCompactedStory();
     addSummary(t);
     t.say('More.');
     put(folder, 'x.jsonl', t.text);
@@ -222,7 +222,7 @@ describe('bad input to the evaluation', () => {
     put(folder, 'calm/a.jsonl', new Transcript().text);
     put(folder, 'odd/index.json', '{"sessions":[{"name":"a"}]}');
     put(folder, 'broken/index.json', '{');
-    put(folder, 'wrong/a.jsonl', tellCompactedStory().text);
+    put(folder, 'wrong/a.jsonl', makeCompactedStory().text);
     put(folder, 'wrong/index.json', '{"claude_code":[{"file":"a.jsonl","cut":0}]}');
     const ran = await evaluate(folder, ...args);
     expect(ran.status).toBe(status);
@@ -233,15 +233,15 @@ describe('bad input to the evaluation', () => {
 
 describe('the product in an evaluation', () => {
   it('writes the same brief as the command', async () => {
-    const story = tellCompactedStory();
+    const story = makeCompactedStory();
     const corpus = makeCorpus();
     const folder = makeFolder();
     await evaluate(folder, '--corpus', corpus, '--arm', 'handover', '--budget', '600', '--briefs', '.');
     const [name = ''] = readdirSync(folder);
-    const desk = makeDesk();
-    put(desk.project, 'at-cut.jsonl', cutAt(story).bytes);
+    const sandbox = makeSandbox();
+    put(sandbox.project, 'at-cut.jsonl', cutAt(story).bytes);
     const flags = ['--agent', 'claude-code', '--budget', '600', '--print', 'brief', '--dry-run'];
-    const printed = await desk.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
+    const printed = await sandbox.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
     expect(withoutStamp(readFileSync(join(folder, name), 'utf8'))).toBe(withoutStamp(printed));
     expect(printed).toContain('src/retry.ts (new, 1 edit)');
   });

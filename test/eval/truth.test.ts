@@ -7,9 +7,9 @@ import { findOpenErrors } from '../../eval/truth/open-errors.ts';
 import { findRules } from '../../eval/truth/rules.ts';
 import { gatherTruth } from '../../eval/truth/truth.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import { addSummary, cutAt, SUMMARY, tellCompactedStory } from './compacted-story.ts';
+import { addSummary, cutAt, makeCompactedStory, SUMMARY } from './compacted-story.ts';
 
-const truth = gatherTruth(cutAt(tellCompactedStory()));
+const truth = gatherTruth(cutAt(makeCompactedStory()));
 
 describe('the expected content of a brief', () => {
   it('has what was touched next, as far as it was known', () => {
@@ -79,7 +79,7 @@ describe('the expected content of a brief', () => {
 
 describe('a cut of a session', () => {
   it('ends at the next compaction, and records whether it is the first', () => {
-    const t = tellCompactedStory();
+    const t = makeCompactedStory();
     addSummary(t, 'Summary two');
     t.say('After the second.');
     const [first, second] = [cutAt(t, 0), cutAt(t, 1)];

@@ -28,8 +28,8 @@ function fateOf(chain: Chain | undefined, { id }: Fact): unknown {
   return found.length === 0 ? ['carried'] : found.flat();
 }
 
-/** The fate of one fact when the same session, or another one, is read later and gives these facts. */
-function fate(fact: Fact, later: Fact[], parts: Partial<UnstampedDraft> = {}): unknown {
+/** The outcome of one fact when the same session, or another one, is read later and gives these facts. */
+function findOutcome(fact: Fact, later: Fact[], parts: Partial<UnstampedDraft> = {}): unknown {
   return fateOf(follow(sealDraft(makeDraft([fact])), makeDraft(later, parts)).chain, fact);
 }
 
@@ -52,80 +52,91 @@ const run = (status: string): Fact =>
 describe('the outcome of a fact in the next handover', () => {
   it('is carried when the fact is there again', () => {
     const fact = makeFact('note', 'The cache is warm.');
-    expect(fate(fact, [makeFact('note', 'the cache  is warm')])).toEqual(['carried']);
+    expect(findOutcome(fact, [makeFact('note', 'the cache  is warm')])).toEqual(['carried']);
   });
 
   it('of a task is resolved when done, superseded when changed, dropped when it left the plan', () => {
     const task = (status: string): Fact => makeFact('task', 'Test it', { ...OBSERVED, status });
-    expect(fate(task('pending'), [task('completed')])).toEqual(['resolved', 'completed']);
-    expect(fate(task('in_progress'), [task('cancelled')])).toEqual(['resolved', 'cancelled']);
-    expect(fate(task('pending'), [task('in_progress')])).toEqual([
+    expect(findOutcome(task('pending'), [task('completed')])).toEqual(['resolved', 'completed']);
+    expect(findOutcome(task('in_progress'), [task('cancelled')])).toEqual(['resolved', 'cancelled']);
+    expect(findOutcome(task('pending'), [task('in_progress')])).toEqual([
       'superseded',
       'pending, now in_progress',
       task('pending').id,
     ]);
-    expect(fate(task('completed'), [task('completed')])).toEqual(['carried']);
-    expect(fate(task('pending'), [])).toEqual(['dropped', 'taken out of the plan']);
-    expect(fate(task('pending'), [], SECOND)).toEqual(['dropped', 'planned in an earlier session']);
+    expect(findOutcome(task('completed'), [task('completed')])).toEqual(['carried']);
+    expect(findOutcome(task('pending'), [])).toEqual(['dropped', 'taken out of the plan']);
+    expect(findOutcome(task('pending'), [], SECOND)).toEqual(['dropped', 'planned in an earlier session']);
   });
 
   it('of an error is resolved by a later success, superseded by another failure', () => {
     const error = makeFact('error', 'TypeError: no', { ...OBSERVED, detail: { command: 'npm test' } });
-    expect(fate(error, [run('ok')])).toEqual(['resolved', 'the command succeeded later']);
-    expect(fate(error, [run('failed')])).toEqual(['superseded', 'the command fails in another way', run('failed').id]);
-    expect(fate({ ...error, status: 'open' }, [{ ...error, status: 'closed' }])).toEqual([
+    expect(findOutcome(error, [run('ok')])).toEqual(['resolved', 'the command succeeded later']);
+    expect(findOutcome(error, [run('failed')])).toEqual([
+      'superseded',
+      'the command fails in another way',
+      run('failed').id,
+    ]);
+    expect(findOutcome({ ...error, status: 'open' }, [{ ...error, status: 'closed' }])).toEqual([
       'resolved',
       'the command succeeded later',
     ]);
-    expect(fate(error, [])).toEqual(['dropped', 'not among the facts kept any more']);
+    expect(findOutcome(error, [])).toEqual(['dropped', 'not among the facts kept any more']);
   });
 
   it('of a check or file with a new status is superseded', () => {
-    expect(fate(run('failed'), [run('ok')])).toEqual(['superseded', 'failed, now ok', run('ok').id]);
+    expect(findOutcome(run('failed'), [run('ok')])).toEqual(['superseded', 'failed, now ok', run('ok').id]);
     const file = (status: string): Fact => makeFact('file', 'a.ts', { ...OBSERVED, status });
-    expect(fate(file('read'), [file('edited')])).toEqual(['superseded', 'read, now edited', file('read').id]);
+    expect(findOutcome(file('read'), [file('edited')])).toEqual(['superseded', 'read, now edited', file('read').id]);
   });
 
   it('of a request is superseded by a newer one, and carried where there is none', () => {
     const [first, second] = [request('Make the upload retry'), request('Now write the tests', 2)];
-    expect(fate(first, [message('Make the upload retry', 1), second])).toEqual([
+    expect(findOutcome(first, [message('Make the upload retry', 1), second])).toEqual([
       'superseded',
       'a newer request',
       second.id,
     ]);
-    expect(fate(first, [second], SECOND)).toEqual(['superseded', 'a newer request', second.id]);
+    expect(findOutcome(first, [second], SECOND)).toEqual(['superseded', 'a newer request', second.id]);
     const linked = follow(sealDraft(makeDraft([first])), makeDraft([], SECOND));
     expect(textsOf(linked)).toEqual(['Make the upload retry']);
   });
 
   it('of a question or blocker is resolved once the user answered, of running work once it ended', () => {
     const question = makeFact('question', 'Which port?', { sources: [{ line: 15 }] });
-    expect(fate(question, [message('8080', 2)])).toEqual(['resolved', 'the user has spoken since']);
-    expect(fate(question, [message('Before that', 1)])).toEqual(['dropped', 'not among the facts kept any more']);
+    expect(findOutcome(question, [message('8080', 2)])).toEqual(['resolved', 'the user has spoken since']);
+    expect(findOutcome(question, [message('Before that', 1)])).toEqual([
+      'dropped',
+      'not among the facts kept any more',
+    ]);
     const stopped = makeFact('blocker', 'the session was stopped: limit', { ...OBSERVED, status: 'open' });
-    expect(fate(stopped, [])).toEqual(['resolved', 'the session went on']);
-    expect(fate(stopped, [], SECOND)).toEqual(['dropped', 'of an earlier session']);
+    expect(findOutcome(stopped, [])).toEqual(['resolved', 'the session went on']);
+    expect(findOutcome(stopped, [], SECOND)).toEqual(['dropped', 'of an earlier session']);
     const running = makeFact('running', 'npm run dev', { ...OBSERVED, status: 'unfinished' });
-    expect(fate(running, [])).toEqual(['resolved', 'ended']);
-    expect(fate(running, [], SECOND)).toEqual(['dropped', 'of an earlier session']);
+    expect(findOutcome(running, [])).toEqual(['resolved', 'ended']);
+    expect(findOutcome(running, [], SECOND)).toEqual(['dropped', 'of an earlier session']);
   });
 
   it('of a next step, a mention or the last message is superseded by newer ones', () => {
     const next = makeFact('next', 'The next step is b.');
-    expect(fate(makeFact('next', 'The next step is a.'), [next])).toEqual(['superseded', 'a newer next step', next.id]);
+    expect(findOutcome(makeFact('next', 'The next step is a.'), [next])).toEqual([
+      'superseded',
+      'a newer next step',
+      next.id,
+    ]);
     const about = (text: string): Fact => makeFact('reference', text, { detail: { about: 'E42' } });
-    expect(fate(about('E42 at start'), [about('E42 is gone')])).toEqual([
+    expect(findOutcome(about('E42 at start'), [about('E42 is gone')])).toEqual([
       'superseded',
       'a newer mention',
       about('E42 is gone').id,
     ]);
     const link = (text: string): Fact => makeFact('reference', text, { detail: { about: 'link' } });
-    expect(fate(link('https://a.example'), [link('https://b.example')], SECOND)).toEqual([
+    expect(findOutcome(link('https://a.example'), [link('https://b.example')], SECOND)).toEqual([
       'dropped',
       'of an earlier session',
     ]);
     const stopped = (text: string): Fact => makeFact('note', text, { detail: { role: 'stopped' } });
-    expect(fate(stopped('I stop here'), [stopped('I stop there')])).toEqual([
+    expect(findOutcome(stopped('I stop here'), [stopped('I stop there')])).toEqual([
       'superseded',
       'later words',
       stopped('I stop there').id,
@@ -154,8 +165,8 @@ describe('the outcome of a fact in the next handover', () => {
       ...SECOND,
       workspace: { ...workspace, folder: 'app', git: { ...git, ...parts } },
     });
-    expect(fate(file, [], inFolder({}))).toEqual(['dropped', 'no longer changed in the working tree']);
-    expect(fate(file, [], inFolder({ changed_cut: true }))).toEqual(['dropped', 'of an earlier session']);
+    expect(findOutcome(file, [], inFolder({}))).toEqual(['dropped', 'no longer changed in the working tree']);
+    expect(findOutcome(file, [], inFolder({ changed_cut: true }))).toEqual(['dropped', 'of an earlier session']);
     const deleted = { path: 'app/a.ts', change: 'deleted' as const };
     const draft = makeDraft([], {
       ...SECOND,
@@ -262,11 +273,11 @@ describe('facts carried into the next handover', () => {
   it('stay until done, or until another is declared', () => {
     const [next, goal] = [makeFact('next', 'Write the tests', DECLARED), makeFact('goal', 'Ship 2.0', DECLARED)];
     const done = makeFact('task', 'Write the tests', { ...OBSERVED, status: 'completed' });
-    expect(fate(next, [done], SECOND)).toEqual(['resolved', 'completed as a task']);
-    expect(fate(next, [makeFact('next', 'The next step is b.')], SECOND)).toEqual(['carried']);
-    expect(fate(goal, [request('Fix the parser first')], SECOND)).toEqual(['carried']);
+    expect(findOutcome(next, [done], SECOND)).toEqual(['resolved', 'completed as a task']);
+    expect(findOutcome(next, [makeFact('next', 'The next step is b.')], SECOND)).toEqual(['carried']);
+    expect(findOutcome(goal, [request('Fix the parser first')], SECOND)).toEqual(['carried']);
     const newer = makeFact('next', 'Release it', DECLARED);
-    expect(fate(next, [newer], SECOND)).toEqual(['superseded', 'a newer next', newer.id]);
+    expect(findOutcome(next, [newer], SECOND)).toEqual(['superseded', 'a newer next', newer.id]);
   });
 
   it('include facts saved by hand since', () => {
@@ -310,8 +321,8 @@ describe('facts carried into the next handover', () => {
     ['should we always warn?', false],
   ])('go into another session only if they state a rule: %s', (text, stands) => {
     const said = makeFact('constraint', text, HUMAN);
-    expect(fate(said, [], SECOND)).toEqual(stands ? ['carried'] : ['dropped', 'of an earlier session']);
-    expect(fate(said, [])).toEqual(['carried']);
+    expect(findOutcome(said, [], SECOND)).toEqual(stands ? ['carried'] : ['dropped', 'of an earlier session']);
+    expect(findOutcome(said, [])).toEqual(['carried']);
   });
 
   it('are limited in number, and the rest is reported', () => {

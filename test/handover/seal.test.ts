@@ -4,10 +4,10 @@ import { formatHandover, openHandover, sealHandover } from '../../src/handover/s
 import type { HandoverDraft } from '../../src/model/handover.ts';
 import { computeChecksum } from '../../src/model/hash.ts';
 import { readHandover, saveHandover } from '../../src/store/handovers.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
+import { makeStore, saveOne } from '../support/temp-store.ts';
 
 function makeDraft(): HandoverDraft {
-  const { checksum: _checksum, ...draft } = keepOne(makeStore(), 'a title');
+  const { checksum: _checksum, ...draft } = saveOne(makeStore(), 'a title');
   return draft;
 }
 

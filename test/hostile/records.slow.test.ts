@@ -5,10 +5,10 @@ import { HandoverError } from '../../src/errors.ts';
 import { formatHandover, openHandover } from '../../src/handover/seal.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { computeChecksum } from '../../src/model/hash.ts';
-import { inPairs, makeDesk } from '../support/cli.ts';
-import { keepSample } from '../support/samples.ts';
+import { inPairs, makeSandbox } from '../support/cli.ts';
+import { saveSample } from '../support/samples.ts';
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const good: string[] = [];
 
 /** A sealed record of that id, as a text that can be spoilt. */
@@ -47,7 +47,7 @@ const BAD: Readonly<Record<string, (id: string) => Content>> = {
 };
 const names = Object.keys(BAD);
 const idOf = (at: number): string => `20250301-0000${String(at).padStart(2, '0')}-bad0`;
-const pathOf = (id: string): string => join(desk.store, 'handovers', id.slice(0, 4), id.slice(4, 6), `${id}.json`);
+const pathOf = (id: string): string => join(sandbox.store, 'handovers', id.slice(0, 4), id.slice(4, 6), `${id}.json`);
 const newer = '20250401-000000-new0';
 const misplaced = '20250501-000000-mis0';
 
@@ -57,14 +57,14 @@ function place(path: string, content: Content): void {
 }
 
 beforeAll(async () => {
-  template = keepSample(desk.machine);
-  good.push(template.id, await desk.save('--summary', 'good'));
+  template = saveSample(sandbox.machine);
+  good.push(template.id, await sandbox.save('--summary', 'good'));
   for (const [at, name] of names.entries()) place(pathOf(idOf(at)), BAD[name]?.(idOf(at)) ?? '');
   place(
     pathOf(newer),
     makeText(newer, (record) => Object.assign(record, { schema: 'handover/2', more: [1] })),
   );
-  place(join(desk.store, 'handovers', '2024', '12', `${misplaced}.json`), makeText(misplaced));
+  place(join(sandbox.store, 'handovers', '2024', '12', `${misplaced}.json`), makeText(misplaced));
 });
 
 interface Findings {
@@ -74,7 +74,7 @@ interface Findings {
 describe('a file in the store that is not a handover', () => {
   it('does not hide the others from a list', async () => {
     for (const sqlite of [undefined, 'none']) {
-      const { status, stdout, stderr } = await desk.run(['list', '--json'], {
+      const { status, stdout, stderr } = await sandbox.run(['list', '--json'], {
         env: { HANDOVER_SQLITE: sqlite },
       });
       expect(status).toBe(0);
@@ -86,15 +86,15 @@ describe('a file in the store that is not a handover', () => {
   it('makes show and render fail with a code', async () => {
     const ids = names.map((_, at) => idOf(at));
     for (const command of ['show', 'render']) {
-      const results = await inPairs(ids, (id) => desk.run([command, id]));
+      const results = await inPairs(ids, (id) => sandbox.run([command, id]));
       for (const [at, { status, stdout, stderr }] of results.entries()) {
         expect([65, 77], names[at]).toContain(status);
         expect(stdout, names[at]).toBe('');
         expect(stderr, names[at]).toContain(idOf(at));
       }
     }
-    expect((await desk.run(['show', misplaced])).status).toBe(66);
-    expect((await desk.run(['show', good[0] ?? ''])).status).toBe(0);
+    expect((await sandbox.run(['show', misplaced])).status).toBe(66);
+    expect((await sandbox.run(['show', good[0] ?? ''])).status).toBe(0);
   });
 
   it('does not change prototypes', () => {
@@ -109,18 +109,18 @@ describe('a file in the store that is not a handover', () => {
   });
 
   it('is reported by doctor, and quarantined with --fix, unless of a newer version', async () => {
-    const before = await desk.run(['doctor', '--json']);
+    const before = await sandbox.run(['doctor', '--json']);
     expect(before.status).toBe(65);
     const { findings }: Findings = JSON.parse(before.stdout);
     const level = new Map(findings.map((finding) => [finding.path, finding.level]));
     for (const [at, name] of names.entries()) expect(level.get(pathOf(idOf(at))), name).toBe('damage');
     expect(findings.find((finding) => finding.path === pathOf(newer))?.code).toBe('newer-handover');
     expect(findings.some((finding) => finding.path.endsWith(`2024/12/${misplaced}.json`))).toBe(true);
-    await desk.ok(['doctor', '--fix']);
+    await sandbox.ok(['doctor', '--fix']);
     for (const [at, name] of names.entries()) expect(existsSync(pathOf(idOf(at))), name).toBe(false);
     expect(existsSync(pathOf(newer))).toBe(true);
-    expect((await desk.run(['show', newer])).stderr).toContain('handover/2');
-    expect((await desk.run(['doctor'])).status).toBe(0);
-    expect((await desk.run(['show', good[1] ?? ''])).status).toBe(0);
+    expect((await sandbox.run(['show', newer])).stderr).toContain('handover/2');
+    expect((await sandbox.run(['doctor'])).status).toBe(0);
+    expect((await sandbox.run(['show', good[1] ?? ''])).status).toBe(0);
   });
 });

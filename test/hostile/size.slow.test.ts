@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Declaration, declareHandover } from '../../src/handover/declare.ts';
 import { openStore } from '../../src/store/store.ts';
-import { errorCode, HANDOVER, hasProgram, makeDesk, runProcess } from '../support/cli.ts';
-import { keepSample, makeDeclaration, PLACE } from '../support/samples.ts';
+import { errorCode, HANDOVER, hasProgram, makeSandbox, runProcess } from '../support/cli.ts';
+import { makeDeclaration, PLACE, saveSample } from '../support/samples.ts';
 
 const MEGABYTE = 1024 * 1024;
 /** Many times what a small save takes, and less than a few copies of the largest input here. */
@@ -12,45 +12,45 @@ const MOST_MEMORY = 160 * MEGABYTE;
 
 describe('a text that is too large', () => {
   it.each([3, 10])('is refused from standard input with %i MB, in bounded memory', async (size) => {
-    const desk = makeDesk();
-    const report = join(desk.folder, 'report.cjs');
-    const figure = join(desk.folder, 'memory');
+    const sandbox = makeSandbox();
+    const report = join(sandbox.folder, 'report.cjs');
+    const figure = join(sandbox.folder, 'memory');
     writeFileSync(
       report,
       `process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(figure)}, String(process.resourceUsage().maxRSS * 1024)));`,
     );
-    const result = await desk.run(['save', '--summary', '-', '--json'], {
+    const result = await sandbox.run(['save', '--summary', '-', '--json'], {
       input: Buffer.alloc(size * MEGABYTE, 'x'),
       env: { NODE_OPTIONS: `--require ${report}` },
     });
     expect(result.status).toBe(65);
     expect(errorCode(result)).toBe('HANDOVER_TEXT_TOO_LARGE');
-    expect(existsSync(desk.store)).toBe(false);
+    expect(existsSync(sandbox.store)).toBe(false);
     expect(Number(readFileSync(figure, 'utf8'))).toBeLessThan(MOST_MEMORY);
   });
 
   it('is refused when it fits into the input but not into a summary', async () => {
-    const desk = makeDesk();
-    const result = await desk.run(['save', '--summary', '-', '--json'], {
+    const sandbox = makeSandbox();
+    const result = await sandbox.run(['save', '--summary', '-', '--json'], {
       input: 'é'.repeat(MEGABYTE * 0.75),
     });
     expect([result.status, errorCode(result)]).toEqual([65, 'HANDOVER_TEXT_TOO_LARGE']);
-    expect(existsSync(desk.store)).toBe(false);
+    expect(existsSync(sandbox.store)).toBe(false);
   });
 
   it('is refused as a list of steps', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const many = Array.from({ length: 10_001 }, (_, at) => `step ${at}`).join('\n');
-    const over = await desk.run(['save', '--title', 'x', '--next', '-', '--json'], { input: many });
+    const over = await sandbox.run(['save', '--title', 'x', '--next', '-', '--json'], { input: many });
     expect([over.status, errorCode(over)]).toEqual([65, 'HANDOVER_TEXT_TOO_LARGE']);
   });
 
   it.runIf(hasProgram('sh', '-c', 'command -v yes'))('is refused when it never ends', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const line = `yes | "$0" "$1" save --summary -; echo "status $?"`;
     const { stdout, stderr } = await runProcess(['sh', '-c', line, process.execPath, HANDOVER], {
-      cwd: desk.project,
-      env: desk.env,
+      cwd: sandbox.project,
+      env: sandbox.env,
     });
     expect(stdout).toBe('status 65\n');
     expect(stderr).toContain('standard input');
@@ -67,22 +67,22 @@ describe('a text that is too large', () => {
     ['title of escapes', { title: '\u001b]'.repeat(5 * MEGABYTE) + 'x'.repeat(6000) }],
     ['summary of C1 controls', { summary: '\u0090'.repeat(10 * MEGABYTE), title: large }],
   ])('is refused as %s by the library, and nothing is written', (_, parts) => {
-    const desk = makeDesk();
-    expect(() => declareHandover(makeDeclaration(parts), PLACE, desk.machine)).toThrow(
+    const sandbox = makeSandbox();
+    expect(() => declareHandover(makeDeclaration(parts), PLACE, sandbox.machine)).toThrow(
       expect.objectContaining({ code: 'HANDOVER_TEXT_TOO_LARGE' }),
     );
-    expect(existsSync(desk.store)).toBe(false);
+    expect(existsSync(sandbox.store)).toBe(false);
   });
 
   it('is refused when only the sum of its parts is too large', () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const facts = Array.from({ length: 300 }, (_, at) => ({
       kind: 'note' as const,
       text: `${at} ${'x'.repeat(60 * 1024)}`,
     }));
-    expect(() => keepSample(openStore(desk.machine), { facts })).toThrow(
+    expect(() => saveSample(openStore(sandbox.machine), { facts })).toThrow(
       expect.objectContaining({ code: 'HANDOVER_TEXT_TOO_LARGE' }),
     );
-    expect(existsSync(desk.store)).toBe(false);
+    expect(existsSync(sandbox.store)).toBe(false);
   });
 });

@@ -2,7 +2,7 @@ import { chmodSync, existsSync, readdirSync, readFileSync, rmSync, statSync, wri
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type CachedProgram, openCachedProgram } from '../../src/platform/code-cache.ts';
-import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
+import { makeSandbox, makeTempFolder, type Sandbox } from '../support/cli.ts';
 import { startAgent, writeSession } from '../support/hooks.ts';
 
 const SOURCE = "(function (exports, require) { exports.count = (text) => require('./base.cjs').name(text).length; })";
@@ -100,25 +100,25 @@ describe('a program with a compile cache', () => {
   });
 });
 
-const listKept = (desk: Desk): string[] => {
-  const folder = join(desk.store, 'ready', 'code');
+const listKept = (sandbox: Sandbox): string[] => {
+  const folder = join(sandbox.store, 'ready', 'code');
   return readdirSync(folder).map((name) => join(folder, name));
 };
 
 describe('a hook with a compile cache', () => {
   it('has a private cache for its event, and works without it when damaged', async () => {
-    const desk = makeDesk();
-    const session = writeSession(desk);
-    const agent = startAgent(desk);
-    const prompt = (): Promise<string | null> => agent.given('UserPromptSubmit', session.input({ prompt: 'go on' }));
+    const sandbox = makeSandbox();
+    const session = writeSession(sandbox);
+    const agent = startAgent(sandbox);
+    const prompt = (): Promise<string | null> => agent.receive('UserPromptSubmit', session.input({ prompt: 'go on' }));
     expect(await prompt()).toBeNull();
-    const [kept = ''] = listKept(desk);
+    const [kept = ''] = listKept(sandbox);
     const before = readFileSync(kept);
-    expect([listKept(desk).length, statSync(kept).mode & 0o777]).toEqual([1, 0o600]);
+    expect([listKept(sandbox).length, statSync(kept).mode & 0o777]).toEqual([1, 0o600]);
     writeFileSync(kept, before.fill(0xff, 1000));
     expect(await prompt()).toBeNull();
     expect(readFileSync(kept).includes(before)).toBe(false);
-    rmSync(join(desk.store, 'ready'), { recursive: true });
+    rmSync(join(sandbox.store, 'ready'), { recursive: true });
     expect(await prompt()).toBeNull();
     await agent.end();
   });
@@ -128,15 +128,15 @@ describe('a command with a compile cache', () => {
   const KEEPING = { env: { NODE_DISABLE_COMPILE_CACHE: undefined } };
 
   it('writes its cache into an existing store, and behaves the same with it', async () => {
-    const desk = makeDesk();
-    const list = (): Promise<string> => desk.ok(['list', '--json'], KEEPING);
+    const sandbox = makeSandbox();
+    const list = (): Promise<string> => sandbox.ok(['list', '--json'], KEEPING);
     await list();
-    expect(existsSync(desk.store)).toBe(false);
-    await desk.save('--title', 'Kept');
+    expect(existsSync(sandbox.store)).toBe(false);
+    await sandbox.save('--title', 'Kept');
     const printed = await list();
-    expect(listKept(desk).map((path) => basename(path))).toEqual([expect.stringMatching(/^list-v/)]);
+    expect(listKept(sandbox).map((path) => basename(path))).toEqual([expect.stringMatching(/^list-v/)]);
     for (let time = 0; time < 3; time++) expect(await list()).toBe(printed);
-    const [kept = ''] = listKept(desk);
+    const [kept = ''] = listKept(sandbox);
     const before = statSync(kept);
     expect([before.mode & 0o777, before.size > 10_000]).toEqual([0o600, true]);
     expect(await list()).toBe(printed);
@@ -147,25 +147,25 @@ describe('a command with a compile cache', () => {
   });
 
   it('writes its cache as an MCP server, too, when its input ends', async () => {
-    const desk = makeDesk();
-    await desk.save('--title', 'Kept');
-    for (let time = 0; time < 2; time++) await desk.ok(['mcp'], KEEPING);
-    expect(listKept(desk).map((path) => basename(path))).toEqual([expect.stringMatching(/^mcp-v/)]);
+    const sandbox = makeSandbox();
+    await sandbox.save('--title', 'Kept');
+    for (let time = 0; time < 2; time++) await sandbox.ok(['mcp'], KEEPING);
+    expect(listKept(sandbox).map((path) => basename(path))).toEqual([expect.stringMatching(/^mcp-v/)]);
   });
 
   it('writes no cache for an unknown command, nor where Node’s compile cache is disabled', async () => {
-    const desk = makeDesk();
-    await desk.save('--title', 'Kept');
-    expect((await desk.run(['lisst'], KEEPING)).status).toBe(64);
-    await desk.ok(['list']);
-    expect(existsSync(join(desk.store, 'ready', 'code'))).toBe(false);
+    const sandbox = makeSandbox();
+    await sandbox.save('--title', 'Kept');
+    expect((await sandbox.run(['lisst'], KEEPING)).status).toBe(64);
+    await sandbox.ok(['list']);
+    expect(existsSync(join(sandbox.store, 'ready', 'code'))).toBe(false);
   });
 
   it.skipIf(process.getuid?.() === 0)('works in a read-only store', async () => {
-    const desk = makeDesk();
-    await desk.save('--title', 'Kept');
-    chmodSync(desk.store, 0o500);
-    expect(await desk.ok(['list'], KEEPING)).toContain('Kept');
-    chmodSync(desk.store, 0o700);
+    const sandbox = makeSandbox();
+    await sandbox.save('--title', 'Kept');
+    chmodSync(sandbox.store, 0o500);
+    expect(await sandbox.ok(['list'], KEEPING)).toContain('Kept');
+    chmodSync(sandbox.store, 0o700);
   });
 });

@@ -40,7 +40,7 @@ function listFired(): string[] {
   return readdirSync(markers).sort();
 }
 
-/** Makes git read the files again: their times no longer tell that they are unchanged. */
+/** Makes git read the files again: their times no longer show that they are unchanged. */
 function touchAll(root: string): void {
   for (const name of readdirSync(root)) {
     if (name.endsWith('.txt')) utimesSync(join(root, name), 1_000_000_000, 1_000_000_000);

@@ -74,7 +74,7 @@ function refusal(act: () => unknown): HandoverError {
 }
 
 const myself = formatIdentity(describeSelf());
-const stranger = formatIdentity({ ...describeSelf(), host: 'otherone' });
+const otherHost = formatIdentity({ ...describeSelf(), host: 'otherone' });
 
 describe('a process that takes a lock', () => {
   it('returns the result of the work, and can take the lock again at once', () => {
@@ -180,7 +180,7 @@ describe('a lock held by another process', () => {
   it('is respected for a while when its holder is on another host', () => {
     const at = 1_000_000;
     const clockAt = (now: number): Clock => ({ now: () => now });
-    forge(1, claimLine(stranger, 'held', at));
+    forge(1, claimLine(otherHost, 'held', at));
     const error = refusal(() => acquireLock(options({ clock: clockAt(at + 5000), staleMs: 5000 })));
     expect(error.code).toBe('HANDOVER_LOCKED');
     expect(error.hint).toContain('no longer runs');
@@ -267,11 +267,11 @@ describe('a damaged lock folder', () => {
     holder.kill('SIGKILL');
     await waitForEnd(holder);
     const [, dead = ''] = /"holder":"([^"]+)"/.exec(readFileSync(join(folder, 'other.1'), 'utf8')) ?? [];
-    const kept = [`.test.${myself}.900.tmp`, `.test.${stranger}.1.tmp`, '.test.nobody.1.tmp', `.other.${dead}.1.tmp`];
+    const kept = [`.test.${myself}.900.tmp`, `.test.${otherHost}.1.tmp`, '.test.nobody.1.tmp', `.other.${dead}.1.tmp`];
     for (const name of [...kept, `.test.${dead}.1.tmp`]) writeFileSync(join(folder, name), '');
     expect(withLock(options(), entries)).toEqual([...kept, 'other.1', 'test.1'].sort());
     const later: Clock = { now: () => Date.now() + 3_600_000 };
-    expect(withLock(options({ clock: later }), entries)).not.toContain(`.test.${stranger}.1.tmp`);
+    expect(withLock(options({ clock: later }), entries)).not.toContain(`.test.${otherHost}.1.tmp`);
   });
 });
 

@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../src/agents/agent.ts';
 import { COMMANDS } from '../../src/surfaces/cli/commands/table.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import { tellCanaries } from '../support/canaries.ts';
+import { plantCanaries } from '../support/canaries.ts';
 import { listFiles } from '../support/tree.ts';
 import { declare, remember, takeOver } from './walkthrough/declared-text.ts';
 import { exchange, publish } from './walkthrough/publish-and-export.ts';
@@ -13,7 +13,7 @@ import { Walk } from './walkthrough/walkthrough.ts';
 
 describe('of 500 planted secrets from every input', () => {
   const walk = new Walk();
-  const { desk, receiver, watch } = walk;
+  const { sandbox, receiver, watch } = walk;
 
   beforeAll(async () => {
     plantInGit(walk);
@@ -33,7 +33,7 @@ describe('of 500 planted secrets from every input', () => {
     expect(walk.planted.length).toBeGreaterThanOrEqual(500);
     expect(new Set(walk.planted.map(({ kind }) => kind)).size).toBeGreaterThanOrEqual(60);
     const told = new Transcript();
-    tellCanaries(told, walk.planted);
+    plantCanaries(told, walk.planted);
     const found = new Set(watch.find(told.text.replaceAll('\\"', '"')));
     expect(found.size / walk.planted.length).toBeGreaterThan(0.9);
   });
@@ -44,11 +44,11 @@ describe('of 500 planted secrets from every input', () => {
   });
 
   it('none is in any file of the store, at the end or in between', () => {
-    const files = listFiles(desk.store);
+    const files = listFiles(sandbox.store);
     expect(files.length).toBeGreaterThan(50);
     for (const name of ['index.sqlite', 'search.sqlite', 'sessions.sqlite'])
-      expect(files).toContain(join(desk.store, name));
-    expect(watch.findInFiles(desk.store)).toEqual([]);
+      expect(files).toContain(join(sandbox.store, name));
+    expect(watch.findInFiles(sandbox.store)).toEqual([]);
     expect(walk.early).toEqual([]);
   });
 
@@ -56,8 +56,8 @@ describe('of 500 planted secrets from every input', () => {
     const written = ['memory', '.agent-handover', 'SOUL.md', 'MEMORY.md', 'AGENTS.md'];
     // What the user wrote there stays as it is.
     const own = ['memory/layer2/current-state.md'];
-    const files = listFiles(desk.project).filter((file) => {
-      const path = file.slice(desk.project.length + 1);
+    const files = listFiles(sandbox.project).filter((file) => {
+      const path = file.slice(sandbox.project.length + 1);
       return written.some((name) => path === name || path.startsWith(`${name}/`)) && !own.includes(path);
     });
     expect(files.length).toBeGreaterThan(8);
@@ -65,7 +65,7 @@ describe('of 500 planted secrets from every input', () => {
   });
 
   it('none is in the remote repository', () => {
-    expect(watch.findInRepository(desk.remote)).toEqual([]);
+    expect(watch.findInRepository(sandbox.remote)).toEqual([]);
   });
 
   it('none is in imported handovers, bundles or temporary files', () => {

@@ -6,7 +6,7 @@ import { makeRedactor } from '../support/redactor.ts';
 const HEX = '1923f76d1bd0a4c5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d';
 const BASE64 = 'nYJvKx2q7wR1tZ0pLs8dFgHjKl4mNbVcXzQwErTyUiOpAsDfGhJkLzXcVbNm1234567890abcdEFGHijklMNOPqr==';
 
-/** What looks like a secret and is none: each of these has been somebody's wrong redaction. */
+/** What looks like a secret and is none: each of these was once redacted by mistake. */
 const NEAR_MISSES: readonly string[] = [
   `commit ${HEX.slice(0, 40)}`,
   `index ${HEX.slice(0, 7)}..${HEX.slice(8, 15)} 100644`,

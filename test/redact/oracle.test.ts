@@ -17,7 +17,7 @@ function listPresetRules(): Registered[] {
   return rules;
 }
 
-/** What the preset finds without being told where to look. */
+/** What the preset finds in the whole text. */
 async function lintWhole(text: string): Promise<string[]> {
   const rules = listPresetRules().filter(({ meta }) => !WITHOUT.includes(meta.id.slice(PREFIX.length)));
   const { messages } = await lintSource({

@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import type { SearchHit } from '../../src/search/query.ts';
-import { type Desk, HANDOVER, makeDesk, runProcess } from '../support/cli.ts';
+import { HANDOVER, makeSandbox, runProcess, type Sandbox } from '../support/cli.ts';
 import { openEmbeddingServer } from '../support/embedding-server.ts';
-import { tellWork, writeSession } from '../support/hooks.ts';
+import { writeSession, writeWork } from '../support/hooks.ts';
 import { describeOnNewerNodes } from '../support/other-node.ts';
 import { configure } from '../support/publishing.ts';
 
@@ -14,35 +14,35 @@ interface Answer {
 }
 
 describeOnNewerNodes('on Node %i, whose SQLite is built in', (node) => {
-  const find = async (desk: Desk, ...args: string[]): Promise<Answer> => {
+  const find = async (sandbox: Sandbox, ...args: string[]): Promise<Answer> => {
     const command = [node, HANDOVER, 'search', '--json', ...args];
     const { stdout, stderr } = await runProcess(command, {
-      cwd: desk.project,
-      env: { PATH: process.env.PATH, ...desk.env },
+      cwd: sandbox.project,
+      env: { PATH: process.env.PATH, ...sandbox.env },
     });
     expect(stderr).toBe('');
     return JSON.parse(stdout);
   };
 
   it('facts, sessions and semantic matches are found, as on this Node', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const server = await openEmbeddingServer();
-    const session = writeSession(desk);
-    tellWork(session, { goal: 'Paint the automobile', file: `${desk.project}/a.ts`, decision: 'ok' });
-    await desk.save('--title', 'Colours', '--decision', 'The automobile is painted blue');
-    expect(await find(desk, '--sessions', 'automobile')).toMatchObject({
+    const session = writeSession(sandbox);
+    writeWork(session, { goal: 'Paint the automobile', file: `${sandbox.project}/a.ts`, decision: 'ok' });
+    await sandbox.save('--title', 'Colours', '--decision', 'The automobile is painted blue');
+    expect(await find(sandbox, '--sessions', 'automobile')).toMatchObject({
       by: 'index',
       sessions: { by: 'index' },
       hits: expect.arrayContaining([expect.objectContaining({ what: 'session', id: session.id })]),
     });
-    configure(desk, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\n`);
-    const found = await find(desk, 'vehicle');
+    configure(sandbox, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\n`);
+    const found = await find(sandbox, 'vehicle');
     expect(found).toMatchObject({
       by: 'index',
       meaning: { missing: 0, trouble: null },
       hits: [{ text: 'The automobile is painted blue' }],
     });
-    expect(await desk.json(['search', 'vehicle'])).toEqual(found);
+    expect(await sandbox.json(['search', 'vehicle'])).toEqual(found);
     await server.close();
   });
 

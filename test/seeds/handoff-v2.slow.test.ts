@@ -5,7 +5,7 @@ import type { V2Envelope } from '../../src/exchange/legacy/v2-envelope.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
-import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
+import { makeSandbox, makeTempFolder, type Sandbox } from '../support/cli.ts';
 import { STORY_CWD } from '../support/conformance/agents.ts';
 import { writeText } from '../support/transcripts.ts';
 import { listFiles } from '../support/tree.ts';
@@ -18,16 +18,17 @@ interface Captured {
   brief: string;
 }
 
-const place = (desk: Desk): string => join(desk.home, '.claude/projects/-home-ann-shop', `${SESSION_ID}.jsonl`);
+const place = (sandbox: Sandbox): string =>
+  join(sandbox.home, '.claude/projects/-home-ann-shop', `${SESSION_ID}.jsonl`);
 
-/** Captures a session that is told by `tell`, in all forms that can be printed. */
+/** Captures a session that `tell` writes, in all forms that can be printed. */
 async function capture(tell: (t: Transcript) => void): Promise<Captured> {
-  const desk = makeDesk();
+  const sandbox = makeSandbox();
   const transcript = new Transcript();
   tell(transcript);
-  const path = writeText(place(desk), transcript.text);
+  const path = writeText(place(sandbox), transcript.text);
   const print = (form: string): Promise<string> =>
-    desk.ok(['capture', '--transcript', path, '--print', form, '--dry-run']);
+    sandbox.ok(['capture', '--transcript', path, '--print', form, '--dry-run']);
   return {
     handover: JSON.parse(await print('json')),
     envelope: JSON.parse(await print('v2')),
@@ -85,14 +86,14 @@ describe('the identity of a session, where handoff V2 failed', () => {
   });
 
   it('V2-14: the chain of sessions has as many as there were', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const sessions = [1, 2, 3, 4].map((day) => `${day}0000000-4b5e-4f0a-9d57-0c1f7c2a9e11`);
     let printed = '';
     for (const [index, sessionId] of sessions.entries()) {
       const t = new Transcript({ sessionId, timestamp: `2026-02-0${index + 1}T09:00:00.000Z` });
       t.human(`Write part ${index + 1} of the documentation, please`);
-      const path = join(desk.home, '.claude/projects/-home-ann-shop', `${sessionId}.jsonl`);
-      printed = await desk.ok(['capture', '--transcript', writeText(path, t.text), '--print', 'v2']);
+      const path = join(sandbox.home, '.claude/projects/-home-ann-shop', `${sessionId}.jsonl`);
+      printed = await sandbox.ok(['capture', '--transcript', writeText(path, t.text), '--print', 'v2']);
     }
     const { resume_snapshot }: V2Envelope = JSON.parse(printed);
     expect(resume_snapshot.session_chain).toEqual(sessions);
@@ -168,14 +169,14 @@ describe('prompts, where handoff V2 failed', () => {
   });
 
   it('V2-12: a lone surrogate is handled', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const row =
       '{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Port it \\ud83d now"},"uuid":"u1","sessionId":"s","cwd":"/x"}\n';
-    const path = writeText(place(desk), row);
-    await desk.ok(['capture', '--transcript', path, '--print', 'none']);
-    const { title } = await desk.json<Handover>(['show', 'latest']);
+    const path = writeText(place(sandbox), row);
+    await sandbox.ok(['capture', '--transcript', path, '--print', 'none']);
+    const { title } = await sandbox.json<Handover>(['show', 'latest']);
     expect(title).toBe('Port it \ufffd now');
-    const envelope = await desk.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run']);
+    const envelope = await sandbox.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run']);
     expect(envelope.isWellFormed()).toBe(true);
   });
 });
@@ -230,29 +231,29 @@ describe('captured events, where handoff V2 failed', () => {
 
   it('V2-16: a typed secret is neither stored nor shown', async () => {
     const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const t = new Transcript();
     t.human(`Use the token ${secret} to push the branch`);
     t.call('a', 'Bash', { command: `git push https://ann:${secret}@example.org/shop.git main` });
     t.result('a', `remote: denied for ${secret}`, { isError: true });
-    const path = writeText(place(desk), t.text);
+    const path = writeText(place(sandbox), t.text);
     const prints = ['brief', 'json', 'v2'].map((form) => ['capture', '--transcript', path, '--print', form]);
     for (const args of [...prints, ['show', '--events'], ['show', '--events', '--json'], ['render'], ['list']]) {
-      const { status, stdout, stderr } = await desk.run(args);
+      const { status, stdout, stderr } = await sandbox.run(args);
       expect([status, stdout.includes(secret), stderr.includes(secret)], args.join(' ')).toEqual([0, false, false]);
     }
-    const { redactions } = await desk.json<Handover>(['show']);
+    const { redactions } = await sandbox.json<Handover>(['show']);
     expect(redactions).toEqual([{ kind: 'github-token', count: 1 }]);
-    expect(await desk.ok(['show', '--events'])).toMatch(
+    expect(await sandbox.ok(['show', '--events'])).toMatch(
       /prompt {2}Use the token \[redacted:github-token:[0-9a-z]{8}\] to push/,
     );
-    for (const file of listFiles(desk.store)) expect(readFileSync(file).includes(secret), file).toBe(false);
+    for (const file of listFiles(sandbox.store)) expect(readFileSync(file).includes(secret), file).toBe(false);
   });
 });
 
 describe('a transcript of more than 50 MB and 50,000 rows', () => {
-  const desk = makeDesk();
-  const path = place(desk);
+  const sandbox = makeSandbox();
+  const path = place(sandbox);
   const LAST = 'Now port all of it to Windows, keep the tests green';
 
   beforeAll(() => {
@@ -278,7 +279,7 @@ describe('a transcript of more than 50 MB and 50,000 rows', () => {
 
   it('V2-6: is read to its end, and its last request is the goal', async () => {
     expect(statSync(path).size).toBeGreaterThan(50 * 1024 * 1024);
-    const printed = await desk.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run'], {
+    const printed = await sandbox.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run'], {
       timeoutMs: 60_000,
     });
     const { resume_snapshot }: V2Envelope = JSON.parse(printed);
@@ -286,14 +287,14 @@ describe('a transcript of more than 50 MB and 50,000 rows', () => {
   });
 
   it('V2-23: is parsed once, in memory that is smaller than the file', async () => {
-    const count = join(desk.folder, 'count');
+    const count = join(sandbox.folder, 'count');
     const counter = writeText(
-      join(desk.folder, 'counter.cjs'),
+      join(sandbox.folder, 'counter.cjs'),
       `const parse = JSON.parse; let calls = 0;
        JSON.parse = (...args) => { calls++; return parse(...args); };
        process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(count)}, String(calls)));`,
     );
-    const { status } = await desk.run(['capture', '--transcript', path, '--print', 'none', '--dry-run'], {
+    const { status } = await sandbox.run(['capture', '--transcript', path, '--print', 'none', '--dry-run'], {
       env: { NODE_OPTIONS: `--max-old-space-size=48 --require ${counter}` },
       timeoutMs: 60_000,
     });

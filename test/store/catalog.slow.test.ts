@@ -6,7 +6,7 @@ import { pathOfIndex } from '../../src/store/index-schema.ts';
 import { openCatalog, openIndexCatalog } from '../../src/store/open-catalog.ts';
 import { openScanCatalog } from '../../src/store/scan-catalog.ts';
 import { testCatalog } from '../support/conformance/catalog.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
+import { makeStore, saveOne } from '../support/temp-store.ts';
 
 function requireDriver(): SqlDriver {
   const driver = loadSqlDriver(undefined);
@@ -40,8 +40,8 @@ describe('the index of the store', () => {
 
   it.each(damages)('is rebuilt when it is %s', async (_what, damage) => {
     const store = makeStore();
-    keepOne(store, 'the title');
-    keepOne(store, 'another');
+    saveOne(store, 'the title');
+    saveOne(store, 'another');
     expect(await listTitles(store)).toEqual(['another', 'the title']);
     damage(pathOfIndex(store));
     expect(await listTitles(store)).toEqual(['another', 'the title']);
@@ -56,7 +56,7 @@ describe('the index of the store', () => {
       ...store,
       machine: { ...store.machine, env: { ...store.machine.env, HANDOVER_SQLITE: 'none' } },
     };
-    keepOne(without, 'plain');
+    saveOne(without, 'plain');
     const { catalog } = await openCatalog(without);
     expect(catalog.driver).toBe('scan');
     expect((await takeRows(catalog.rows({}), 5)).map((row) => row.title)).toEqual(['plain']);

@@ -10,7 +10,7 @@ import { examineStore } from '../../src/store/doctor/doctor.ts';
 import { readHandover } from '../../src/store/handovers.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { makeDesk } from '../support/cli.ts';
+import { makeSandbox } from '../support/cli.ts';
 import { listFiles } from '../support/tree.ts';
 
 /*
@@ -23,31 +23,31 @@ interface KeptFile {
   bytes: Buffer;
 }
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const ids: string[] = [];
 let store: Store;
 let kept: KeptFile[] = [];
 
-/** Old enough for a month's folder to count as settled, and for a claim not to count as half written. */
+/** Old enough for a month's folder to count as final, and for a claim not to count as half written. */
 const AN_HOUR_AGO = Math.floor(Date.now() / 1000) - 3600;
 
 beforeAll(async () => {
   for (const title of ['first', 'second', 'third', 'forgotten']) {
-    ids.push(await desk.save('--title', title, '--summary', `Summary of the ${title}`, '--next', `Do ${title}`));
+    ids.push(await sandbox.save('--title', title, '--summary', `Summary of the ${title}`, '--next', `Do ${title}`));
   }
-  await desk.ok(['forget', ids.pop() ?? '']);
-  const month = join(desk.store, 'handovers', ...(ids[0] ?? '').replace(/^(\d{4})(\d\d).*/, '$1 $2').split(' '));
+  await sandbox.ok(['forget', ids.pop() ?? '']);
+  const month = join(sandbox.store, 'handovers', ...(ids[0] ?? '').replace(/^(\d{4})(\d\d).*/, '$1 $2').split(' '));
   utimesSync(month, AN_HOUR_AGO, AN_HOUR_AGO);
-  await desk.ok(['list']);
-  await desk.ok(['search', 'summary']);
-  kept = listFiles(desk.store).map((path) => ({ path, bytes: readFileSync(path) }));
+  await sandbox.ok(['list']);
+  await sandbox.ok(['search', 'summary']);
+  kept = listFiles(sandbox.store).map((path) => ({ path, bytes: readFileSync(path) }));
   restore();
 });
 
 /** Puts every file back as it was, and removes what was added. */
 function restore(): void {
   const known = new Set(kept.map(({ path }) => path));
-  for (const path of listFiles(desk.store)) if (!known.has(path)) rmSync(path);
+  for (const path of listFiles(sandbox.store)) if (!known.has(path)) rmSync(path);
   for (const file of kept) {
     const stat = statSync(file.path, { throwIfNoEntry: false });
     const same = stat?.mtimeMs === AN_HOUR_AGO * 1000 && readFileSync(file.path).equals(file.bytes);
@@ -95,7 +95,7 @@ async function changeByte(file: KeptFile, at: number, mask: number): Promise<str
   const changed = Buffer.from(file.bytes);
   changed.writeUInt8(changed.readUInt8(at) ^ mask, at);
   write(file.path, changed);
-  const where = `${relative(desk.store, file.path)} byte ${at} ^ ${mask}`;
+  const where = `${relative(sandbox.store, file.path)} byte ${at} ^ ${mask}`;
   const { findings } = await examineStore(store);
   const name = basename(file.path);
   const named = findings.some((finding) => finding.path === file.path || finding.message.includes(name));
@@ -119,7 +119,7 @@ async function releaseFiles(): Promise<void> {
 }
 
 async function changeEachByte(folder: string, mask: number, step = 1): Promise<string[]> {
-  const files = kept.filter(({ path }) => relative(desk.store, path).startsWith(folder));
+  const files = kept.filter(({ path }) => relative(sandbox.store, path).startsWith(folder));
   expect(files.length).toBeGreaterThan(0);
   const failures: string[] = [];
   for (const file of files) {
@@ -133,7 +133,7 @@ async function changeEachByte(folder: string, mask: number, step = 1): Promise<s
 }
 
 beforeEach(() => {
-  store = openStore(desk.machine);
+  store = openStore(sandbox.machine);
 });
 
 describe('a store with one changed byte', () => {
@@ -157,7 +157,7 @@ describe('a store with one changed byte', () => {
     'shows it in each byte of %s without an index, all bits turned over',
     { timeout: 240_000 },
     async (folder) => {
-      store = openStore({ ...desk.machine, env: { ...desk.machine.env, HANDOVER_SQLITE: 'none' } });
+      store = openStore({ ...sandbox.machine, env: { ...sandbox.machine.env, HANDOVER_SQLITE: 'none' } });
       expect(await changeEachByte(folder, 0xff)).toEqual([]);
     },
   );

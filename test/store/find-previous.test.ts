@@ -6,7 +6,7 @@ import { findPrevious } from '../../src/store/find-handover.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
 import { openStore, pathOfHandover, type Store } from '../../src/store/store.ts';
 import { makeDraft } from '../support/facts.ts';
-import { keepOne, makeClock, makeFolder, makeMachine, NOON } from '../support/temp-store.ts';
+import { makeClock, makeFolder, makeMachine, NOON, saveOne } from '../support/temp-store.ts';
 
 const MINUTE = 60_000;
 const { session, workspace, project } = makeDraft([]);
@@ -17,7 +17,7 @@ const at = (minutes: number): string => formatTimestamp(NOON + minutes * MINUTE)
 interface Told {
   /** Null for what is written by hand. */
   session: string | null;
-  /** Minutes after noon: when it was kept, and until when it tells. */
+  /** Minutes after noon: when it was saved, and the time of its last event. */
   kept: number;
   until?: number;
   root?: string;
@@ -37,7 +37,7 @@ describe.each(['the newest', 'the index', 'a scan'])('the previous handover, fou
         workspace: { ...workspace, root },
         session: { ...session, id, ...(until === undefined ? {} : { last_at: at(until) }) },
       };
-      return keepOne(store, title, parts).id;
+      return saveOne(store, title, parts).id;
     };
     return { store, keep };
   }
@@ -49,7 +49,7 @@ describe.each(['the newest', 'the index', 'a scan'])('the previous handover, fou
   ): Promise<{ previous: string; byHand: string | null } | null> {
     const started_at = started === null ? null : at(started);
     const draft: UnstampedDraft = makeDraft([], { session: { ...session, id, started_at } });
-    if (way !== 'the newest') for (let count = 0; count < 6; count++) keepOne(store, 'of another project');
+    if (way !== 'the newest') for (let count = 0; count < 6; count++) saveOne(store, 'of another project');
     const line = await findPrevious(store, draft, async () => {
       const { catalog } = await openCatalog(store);
       onTestFinished(() => catalog.close());
@@ -61,7 +61,7 @@ describe.each(['the newest', 'the index', 'a scan'])('the previous handover, fou
   it('is none in an empty store, and none of another project', async () => {
     const { store } = openCase();
     expect(await find(store, 'a', 0)).toBeNull();
-    keepOne(store, 'elsewhere');
+    saveOne(store, 'elsewhere');
     expect(await find(store, 'a', 60)).toBeNull();
   });
 

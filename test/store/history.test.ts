@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
 import { forgetHandover, readHistory } from '../../src/store/handovers.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
+import { makeStore, saveOne } from '../support/temp-store.ts';
 
 describe('the history of a handover', () => {
   it('is read oldest first, up to a forgotten one', () => {
     const store = makeStore();
     const chain: Handover[] = [];
     for (const title of ['a', 'b', 'c', 'd']) {
-      chain.push(keepOne(store, title, { previous: chain.at(-1)?.id ?? null }));
+      chain.push(saveOne(store, title, { previous: chain.at(-1)?.id ?? null }));
     }
     const last = chain.at(-1);
     if (last === undefined) throw new Error('nothing was kept');
@@ -20,7 +20,7 @@ describe('the history of a handover', () => {
 
   it('is empty where a handover names itself as previous', () => {
     const store = makeStore();
-    const kept = keepOne(store, 'a');
+    const kept = saveOne(store, 'a');
     expect(readHistory(store, { ...kept, previous: kept.id })).toEqual([]);
   });
 });

@@ -11,7 +11,7 @@ import { openCatalog } from '../../src/store/open-catalog.ts';
 import { saveImport } from '../../src/store/pending-imports.ts';
 import type { Store } from '../../src/store/store.ts';
 import { makeDraft, sealDraft } from '../support/facts.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
+import { makeStore, saveOne } from '../support/temp-store.ts';
 
 const DIGEST = 'd'.repeat(64);
 const DETAIL = { key: 'k', series: 's', sequence: 4 };
@@ -43,7 +43,7 @@ async function findDamage(store: Store): Promise<string[]> {
 describe('a pending import', () => {
   it('is completed when interrupted at the commit point', async () => {
     const store = makeStore();
-    keepOne(store, 'own');
+    saveOne(store, 'own');
     leaveArriving(store, makeHandovers());
     expect(await listTitles(store)).toEqual(['one', 'own', 'three', 'two']);
     expect(readdirSync(join(store.root, 'arriving'))).toEqual([]);
@@ -53,7 +53,7 @@ describe('a pending import', () => {
 
   it('is completed when interrupted half way', async () => {
     const store = makeStore();
-    keepOne(store, 'own');
+    saveOne(store, 'own');
     const [first, ...rest] = makeHandovers();
     if (first === undefined) throw new Error('there is none');
     createHandoverFile(store, first);
@@ -65,7 +65,7 @@ describe('a pending import', () => {
 
   it('replaces existing handovers, in the index too, only where allowed', async () => {
     const store = makeStore();
-    const [first, second] = [keepOne(store, 'first'), keepOne(store, 'second')];
+    const [first, second] = [saveOne(store, 'first'), saveOne(store, 'second')];
     expect(await listTitles(store)).toEqual(['first', 'second']);
     const others = makeHandovers().slice(0, 2);
     const taking = [first, second].map(({ id, created_at }, at) => {

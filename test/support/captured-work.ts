@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import type { Handover } from '../../src/model/handover.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import type { Desk } from './cli.ts';
+import type { Sandbox } from './cli.ts';
 import { writeText } from './transcripts.ts';
 
 /** Something that happens in a session. */
@@ -21,13 +21,13 @@ export interface Work {
 }
 
 /** Writes what Claude Code would have written in a session, and captures it. */
-export async function captureWork(desk: Desk, { day, steps, cwd = desk.project }: Work): Promise<Handover> {
+export async function captureWork(sandbox: Sandbox, { day, steps, cwd = sandbox.project }: Work): Promise<Handover> {
   const id = `5b0c7f0e-4b5e-4f0a-9d57-${String(day).padStart(12, '0')}`;
   const timestamp = `2026-02-${String(day).padStart(2, '0')}T09:00:00.000Z`;
   const t = new Transcript({ cwd, sessionId: id, timestamp });
   for (const [index, step] of steps.entries()) enterStep(t, step, { call: `toolu_${index}`, cwd });
-  const path = writeText(join(desk.home, '.claude/projects/-p', `${id}.jsonl`), t.text);
-  return await desk.json(['capture', '--transcript', path]);
+  const path = writeText(join(sandbox.home, '.claude/projects/-p', `${id}.jsonl`), t.text);
+  return await sandbox.json(['capture', '--transcript', path]);
 }
 
 function enterStep(t: Transcript, step: Step, { call, cwd }: { call: string; cwd: string }): void {

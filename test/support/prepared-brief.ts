@@ -1,7 +1,7 @@
 import type { PreparedBrief } from '../../src/app/automation/prepared-briefs.ts';
 
-/** What is said of a session that lies ready. */
-export const READY_SESSION: Omit<PreparedBrief, 'marks'> = {
+/** The header of a prepared brief. */
+export const PREPARED_BRIEF: Omit<PreparedBrief, 'marks'> = {
   schema: 'ready/3',
   agent: 'claude-code',
   session: 's',

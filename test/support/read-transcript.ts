@@ -1,7 +1,7 @@
 import { type Agent, type Reading, startReading } from '../../src/agents/agent.ts';
 import type { Event } from '../../src/model/event.ts';
 
-/** All that a transcript tells. */
+/** All events of a transcript. */
 export function readTranscript(agent: Agent, path: string): { events: Event[]; reading: Reading } {
   const session = agent.inspectFile(path);
   if (session === null) throw new Error(`${path} was not taken for a transcript`);

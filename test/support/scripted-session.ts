@@ -2,16 +2,16 @@ import { distillEvents } from '../../src/distill/distill.ts';
 import type { Action, Event, FileEdit, PlanItem } from '../../src/model/event.ts';
 import type { Fact, FactKind } from '../../src/model/fact.ts';
 
-/** The folder that told sessions play in. */
+/** The folder of scripted sessions. */
 export const CWD = '/home/ann/shop';
 
 type Bare = Event extends infer E ? (E extends Event ? Omit<E, 'at' | 'ref'> : never) : never;
 
-/** Something that happens in a session, as the events that it leaves. Calls are named by the line they are told on. */
+/** Something that happens in a session, as the events that it leaves. Calls are named by their step. */
 export type Step = (call: string) => Bare[];
 
 /** A session, step by step, each event on a line of its own. */
-export function tellSession(...steps: readonly Step[]): Event[] {
+export function scriptSession(...steps: readonly Step[]): Event[] {
   let line = 0;
   return steps.flatMap((step, index) =>
     step(`call-${index}`).map((bare): Event => ({ ...bare, at: null, ref: { line: ++line, id: null }, cwd: CWD })),
@@ -19,7 +19,7 @@ export function tellSession(...steps: readonly Step[]): Event[] {
 }
 
 export function distillSession(...steps: readonly Step[]): Fact[] {
-  return distillEvents(tellSession(...steps)).facts;
+  return distillEvents(scriptSession(...steps)).facts;
 }
 
 export function ofKind(facts: readonly Fact[], kind: FactKind): Fact[] {

@@ -12,15 +12,15 @@ import { openStore } from '../../../src/store/store.ts';
 import { message } from '../../fixtures/agents/codex.ts';
 import { row } from '../../fixtures/agents/copilot.ts';
 import { STORIES } from '../../fixtures/agents/stories.ts';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { STORY_CWD } from '../../support/conformance/agents.ts';
-import { READY_SESSION } from '../../support/prepared-brief.ts';
+import { PREPARED_BRIEF } from '../../support/prepared-brief.ts';
 import { writeText } from '../../support/transcripts.ts';
 
-const READY: PreparedBrief = { ...READY_SESSION, marks: { own: '', any: '' } };
+const READY: PreparedBrief = { ...PREPARED_BRIEF, marks: { own: '', any: '' } };
 const NO_CHANGES = { files: [], head: null };
 
-/** How each agent writes down what a hook has given it. Some escape it. */
+/** How each agent records what a hook printed. Some escape it. */
 const WRITTEN: Readonly<Record<string, (given: string) => unknown[]>> = {
   'claude-code': (given) => [
     {
@@ -42,13 +42,13 @@ const WRITTEN: Readonly<Record<string, (given: string) => unknown[]>> = {
 
 describe('a delivered brief is not captured again', () => {
   it.each(Object.entries(WRITTEN))('by %s, in ten sessions', async (name, write) => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const story = STORIES.find((one) => one.agent === name);
-    const path = join(desk.home, story?.place ?? '');
-    const store = openStore(desk.machine);
+    const path = join(sandbox.home, story?.place ?? '');
+    const store = openStore(sandbox.machine);
     const agent = await loadAgent(story?.agent ?? 'pi');
     const reader = findReader(name);
-    let text = story?.text.replaceAll(STORY_CWD, desk.project) ?? '';
+    let text = story?.text.replaceAll(STORY_CWD, sandbox.project) ?? '';
     const rounds: string[] = [];
     const ids = new Set<string>();
     for (let round = 0; round < 10; round++) {

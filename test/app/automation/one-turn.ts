@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { expect } from 'vitest';
-import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
-import { settle, startAgent, tellWork, type WrittenSession, writeSession } from '../../support/hooks.ts';
+import { makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
+import { startAgent, type WrittenSession, waitForWorkers, writeSession, writeWork } from '../../support/hooks.ts';
 
 export const GOAL = 'Make the upload retry when the server is busy';
 export const DECISION = 'We use exponential backoff instead of a queue, because bursts are refused.';
 
-export function openDesk(): { desk: Desk; work: { goal: string; file: string; decision: string } } {
-  const desk = makeDesk();
-  runGit(desk.project, 'init', '--quiet');
-  runGit(desk.project, 'commit', '--quiet', '--allow-empty', '--message', 'first');
-  return { desk, work: { goal: GOAL, file: join(desk.project, 'upload.ts'), decision: DECISION } };
+export function openSandbox(): { sandbox: Sandbox; work: { goal: string; file: string; decision: string } } {
+  const sandbox = makeSandbox();
+  runGit(sandbox.project, 'init', '--quiet');
+  runGit(sandbox.project, 'commit', '--quiet', '--allow-empty', '--message', 'first');
+  return { sandbox, work: { goal: GOAL, file: join(sandbox.project, 'upload.ts'), decision: DECISION } };
 }
 
 export const expectBrief = (text: string | null): void => {
@@ -22,15 +22,15 @@ export const expectBrief = (text: string | null): void => {
 
 /** A session that began, worked and came to the end of a turn, in an agent that still runs. */
 export async function workOneTurn(
-  desk: Desk,
+  sandbox: Sandbox,
   work: { goal: string; file: string; decision: string },
   options: Parameters<typeof startAgent>[1] = {},
 ): Promise<{ agent: ReturnType<typeof startAgent>; session: WrittenSession }> {
-  const session = writeSession(desk);
-  const agent = startAgent(desk, options);
-  expect(await agent.given('SessionStart', session.input({ source: 'startup' }))).toBeNull();
-  tellWork(session, work);
+  const session = writeSession(sandbox);
+  const agent = startAgent(sandbox, options);
+  expect(await agent.receive('SessionStart', session.input({ source: 'startup' }))).toBeNull();
+  writeWork(session, work);
   expect((await agent.call('Stop', session.input({ last_assistant_message: DECISION }))).stdout).toBe('');
-  await settle(desk);
+  await waitForWorkers(sandbox);
   return { agent, session };
 }

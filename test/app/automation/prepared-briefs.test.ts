@@ -9,9 +9,9 @@ import {
 import { keyOfSession } from '../../../src/app/automation/records.ts';
 import { printLongFingerprint } from '../../../src/model/hash.ts';
 import { makeTempFolder } from '../../support/cli.ts';
-import { READY_SESSION } from '../../support/prepared-brief.ts';
+import { PREPARED_BRIEF } from '../../support/prepared-brief.ts';
 
-const READY = READY_SESSION;
+const READY = PREPARED_BRIEF;
 const SESSION = { agent: READY.agent, session: READY.session };
 const BRIEFS = { own: '# Handover\n> own', any: '# Handover\n> any' };
 const WRITTEN = printPreparedBrief('secret', READY, BRIEFS);

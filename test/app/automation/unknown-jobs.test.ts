@@ -7,7 +7,7 @@ import { processJobs } from '../../../src/app/automation/worker.ts';
 import { describeMachine } from '../../../src/platform/machine.ts';
 import { readEntriesOf } from '../../../src/store/journal.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 
 const KEY = '0123456789abcdef';
 const JOB: JournalJob = {
@@ -20,10 +20,10 @@ const JOB: JournalJob = {
 };
 
 it('a job of an unknown kind is set aside and logged once, and does not block later jobs', async () => {
-  const desk = makeDesk();
-  const store = openStore(describeMachine({ HOME: desk.home, HANDOVER_HOME: desk.store }, desk.project));
+  const sandbox = makeSandbox();
+  const store = openStore(describeMachine({ HOME: sandbox.home, HANDOVER_HOME: sandbox.store }, sandbox.project));
   writeJob(store.root, 'journal', { job: JOB, machine: store.machine });
-  const spool = join(desk.store, 'spool');
+  const spool = join(sandbox.store, 'spool');
   const unknown = JSON.stringify({ ...JOB, event: 'applauded', atMs: 1_000 });
   const name = 'journal.000000000001000-00000000.json';
   writeFileSync(join(spool, name), unknown);
@@ -32,8 +32,8 @@ it('a job of an unknown kind is set aside and logged once, and does not block la
   await processJobs(store, KEY);
   await processJobs(store, KEY);
   expect(readdirSync(spool)).toEqual([]);
-  expect(readdirSync(join(desk.store, 'quarantine')).sort()).toEqual([`${KEY}.000000000001000-00000000.json`, name]);
-  expect(readFileSync(join(desk.store, 'quarantine', name), 'utf8')).toBe(unknown);
+  expect(readdirSync(join(sandbox.store, 'quarantine')).sort()).toEqual([`${KEY}.000000000001000-00000000.json`, name]);
+  expect(readFileSync(join(sandbox.store, 'quarantine', name), 'utf8')).toBe(unknown);
   expect(listFailures(store.root, 0).map(({ code }) => code)).toEqual(['UNKNOWN_JOB', 'UNKNOWN_JOB']);
   const events = readEntriesOf(store, ['delivered', 'quarantined']).map(({ event }) => event);
   expect(events.sort()).toEqual(['delivered', 'quarantined', 'quarantined']);

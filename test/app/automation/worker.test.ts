@@ -7,14 +7,14 @@ import { processJobs } from '../../../src/app/automation/worker.ts';
 import { acquireLock } from '../../../src/platform/lock.ts';
 import { describeMachine, systemClock } from '../../../src/platform/machine.ts';
 import { LOCKS, openStore, WORKER_LOCK_PREFIX } from '../../../src/store/store.ts';
-import { type Desk, makeDesk } from '../../support/cli.ts';
-import { settle, startAgent, type WrittenSession, writeSession } from '../../support/hooks.ts';
+import { makeSandbox, type Sandbox } from '../../support/cli.ts';
+import { startAgent, type WrittenSession, waitForWorkers, writeSession } from '../../support/hooks.ts';
 
 const CANARY = `ghp_${'q7Zk3TfW9xB2mN5pL8rD1sV4cG6hJ0yA2uE9'.slice(0, 36)}`;
 const ANSWER = `We keep the old queue because the new one drops jobs. The token is ${CANARY}.`;
 
-function openStoreOf(desk: Desk): ReturnType<typeof openStore> {
-  return openStore(describeMachine({ HOME: desk.home, HANDOVER_HOME: desk.store }, desk.project));
+function openStoreOf(sandbox: Sandbox): ReturnType<typeof openStore> {
+  return openStore(describeMachine({ HOME: sandbox.home, HANDOVER_HOME: sandbox.store }, sandbox.project));
 }
 
 function keyOf(session: WrittenSession): string {
@@ -31,13 +31,13 @@ function findFilesWith(folder: string, text: string): string[] {
 
 describe('the last reply in a hook’s job', () => {
   it('is captured, and its secrets are in no file at any time', async () => {
-    const desk = makeDesk();
-    const session = writeSession(desk);
-    const agent = startAgent(desk);
+    const sandbox = makeSandbox();
+    const session = writeSession(sandbox);
+    const agent = startAgent(sandbox);
     session.transcript.human('Which queue do we keep?');
     session.write();
-    const folder = join(desk.store, LOCKS);
-    mkdirSync(desk.store, { mode: 0o700 });
+    const folder = join(sandbox.store, LOCKS);
+    mkdirSync(sandbox.store, { mode: 0o700 });
     mkdirSync(folder, { mode: 0o700 });
     const lock = acquireLock({
       folder,
@@ -46,34 +46,34 @@ describe('the last reply in a hook’s job', () => {
       clock: systemClock,
     });
     await agent.call('Stop', session.input({ last_assistant_message: ANSWER }));
-    expect(listJobs(desk.store, keyOf(session))).toHaveLength(1);
-    expect(findFilesWith(desk.folder, CANARY)).toEqual([]);
+    expect(listJobs(sandbox.store, keyOf(session))).toHaveLength(1);
+    expect(findFilesWith(sandbox.folder, CANARY)).toEqual([]);
     lock.release();
-    await settle(desk);
-    const [{ id } = { id: '' }] = await desk.json<{ id: string }[]>(['list']);
-    const shown = await desk.ok(['show', id]);
+    await waitForWorkers(sandbox);
+    const [{ id } = { id: '' }] = await sandbox.json<{ id: string }[]>(['list']);
+    const shown = await sandbox.ok(['show', id]);
     expect(shown).toContain('We keep the old queue because the new one drops jobs');
     expect(shown).not.toContain(CANARY);
-    expect(findFilesWith(desk.folder, CANARY)).toEqual([]);
+    expect(findFilesWith(sandbox.folder, CANARY)).toEqual([]);
     await agent.end();
   });
 
   it('stays with its own worker: another one leaves the job alone, but not for long', async () => {
-    const desk = makeDesk();
-    const session = writeSession(desk);
+    const sandbox = makeSandbox();
+    const session = writeSession(sandbox);
     session.transcript.human('Which queue do we keep?');
     session.write();
-    const store = openStoreOf(desk);
+    const store = openStoreOf(sandbox);
     const key = keyOf(session);
     const leaveNote = (atMs: number): string =>
-      writeJob(desk.store, key, {
+      writeJob(sandbox.store, key, {
         machine: store.machine,
         job: {
           kind: 'capture',
           moment: 'turn',
           agent: 'claude-code',
           session: session.id,
-          cwd: desk.project,
+          cwd: sandbox.project,
           transcript: session.path,
           terminal: null,
           process: null,
@@ -84,12 +84,12 @@ describe('the last reply in a hook’s job', () => {
       });
     const young = leaveNote(Date.now());
     await processJobs(store, key);
-    expect(listJobs(desk.store, key)).toEqual([young]);
+    expect(listJobs(sandbox.store, key)).toEqual([young]);
     const old = leaveNote(Date.now() - 60_000);
     await processJobs(store, key);
-    expect(old < young && listJobs(desk.store, key)).toEqual([young]);
+    expect(old < young && listJobs(sandbox.store, key)).toEqual([young]);
     await processJobs(store, key, { job: young, reply: ANSWER });
-    expect(listJobs(desk.store, key)).toEqual([]);
-    expect(await desk.ok(['show', 'latest'])).toContain('We keep the old queue');
+    expect(listJobs(sandbox.store, key)).toEqual([]);
+    expect(await sandbox.ok(['show', 'latest'])).toContain('We keep the old queue');
   });
 });

@@ -21,13 +21,13 @@ import { claudeCodeAgent } from '../../../src/agents/claude-code/transcript.ts';
 import { readSession } from '../../../src/app/capture/capture.ts';
 import type { Machine } from '../../../src/platform/machine.ts';
 import { SESSION_ID, Transcript } from '../../fixtures/agents/claude-code.ts';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { readAnew, readKept } from '../../support/growing.ts';
 import { makeRedactor } from '../../support/redactor.ts';
 import { makeFolder, makeMachine } from '../../support/temp-store.ts';
 
 /** A transcript of a few hundred kilobytes: larger than what is hashed of it. */
-function tellLong(turns = 60): Transcript {
+function makeLong(turns = 60): Transcript {
   const t = new Transcript();
   for (let turn = 0; turn < turns; turn++) {
     t.human(`Please fix part ${turn} of the upload in src/part${turn}.ts`);
@@ -38,7 +38,7 @@ function tellLong(turns = 60): Transcript {
   return t;
 }
 
-interface Desk {
+interface Sandbox {
   machine: Machine;
   path: string;
   readings: string;
@@ -46,7 +46,7 @@ interface Desk {
   readOn(): number[];
 }
 
-function layOut(text: string): Desk {
+function layOut(text: string): Sandbox {
   const machine = makeMachine(makeFolder());
   const path = join(machine.home ?? '', '.claude', 'projects', 'p', `${SESSION_ID}.jsonl`);
   mkdirSync(dirname(path), { recursive: true });
@@ -61,7 +61,7 @@ function layOut(text: string): Desk {
 
 /** More of the same transcript. */
 function addTurn(path: string): void {
-  const t = tellLong(60);
+  const t = makeLong(60);
   const before = t.text.length;
   t.human('And now the documents of retryAll()');
   appendFileSync(path, t.text.slice(before));
@@ -69,11 +69,11 @@ function addTurn(path: string): void {
 
 describe('a transcript checkpoint', () => {
   it('saves reading the same rows again', () => {
-    const t = tellLong();
+    const t = makeLong();
     const { path, machine, readOn } = layOut(t.text);
     expect(readOn()).toEqual([0]);
     const told = readAnew(claudeCodeAgent, path);
-    // Far from both ends nobody looks: what stands there now is never seen.
+    // The middle is not compared, so this change goes unnoticed.
     const bytes = readFileSync(path);
     bytes.fill('z', 100_000, 150_000);
     writeFileSync(path, bytes);
@@ -81,7 +81,7 @@ describe('a transcript checkpoint', () => {
   });
 
   it('is readable for this user alone', () => {
-    const { readings, readOn } = layOut(tellLong(2).text);
+    const { readings, readOn } = layOut(makeLong(2).text);
     readOn();
     const [name = ''] = readdirSync(readings);
     expect(statSync(join(readings, name)).mode & 0o777).toBe(0o600);
@@ -89,7 +89,7 @@ describe('a transcript checkpoint', () => {
   });
 
   it('is used whether or not rows were added', () => {
-    const t = tellLong();
+    const t = makeLong();
     const size = Buffer.byteLength(t.text);
     const { path, readOn } = layOut(t.text);
     expect([readOn(), readOn()]).toEqual([[0], [size]]);
@@ -103,7 +103,7 @@ describe('a transcript checkpoint', () => {
     ['by being cut', (path) => truncateSync(path, statSync(path).size - 5000)],
     [
       'by being emptied and written again',
-      (path) => writeFileSync(path, tellLong(61).text.replaceAll('part 3', 'part 4')),
+      (path) => writeFileSync(path, makeLong(61).text.replaceAll('part 3', 'part 4')),
     ],
     [
       'by another file in its place',
@@ -115,7 +115,7 @@ describe('a transcript checkpoint', () => {
   ];
 
   it.each(CHANGES)('is not used for a transcript that was changed %s', (_, change) => {
-    const { path, readOn } = layOut(tellLong().text);
+    const { path, readOn } = layOut(makeLong().text);
     readOn();
     change(path);
     expect(readOn()).toEqual([0]);
@@ -124,7 +124,7 @@ describe('a transcript checkpoint', () => {
   });
 
   it('is not used once any of its bytes changed', () => {
-    const t = tellLong(3);
+    const t = makeLong(3);
     const { readings, readOn } = layOut(t.text);
     readOn();
     const file = join(readings, readdirSync(readings)[0] ?? '');
@@ -147,7 +147,7 @@ describe('a transcript checkpoint', () => {
   });
 
   it('is not used for another session in the same file', () => {
-    const { path, machine, readOn } = layOut(tellLong(3).text);
+    const { path, machine, readOn } = layOut(makeLong(3).text);
     readOn();
     const session = claudeCodeAgent.inspectFile(path);
     if (session === null) throw new Error('no session');
@@ -158,7 +158,7 @@ describe('a transcript checkpoint', () => {
   });
 
   it('is optional: reading works without a folder for it', () => {
-    const { path, machine, readings, readOn } = layOut(tellLong(3).text);
+    const { path, machine, readings, readOn } = layOut(makeLong(3).text);
     const root = dirname(readings);
     mkdirSync(root, { recursive: true });
     writeFileSync(readings, 'in the way');
@@ -172,7 +172,7 @@ describe('a transcript checkpoint', () => {
   });
 
   it.skipIf(process.getuid?.() === 0)('is optional: reading works with a read-only store', () => {
-    const { readings, readOn } = layOut(tellLong(3).text);
+    const { readings, readOn } = layOut(makeLong(3).text);
     mkdirSync(dirname(readings), { recursive: true });
     chmodSync(dirname(readings), 0o500);
     expect([readOn(), readOn()]).toEqual([[0], [0]]);
@@ -180,13 +180,13 @@ describe('a transcript checkpoint', () => {
   });
 
   it('is stored for the newest transcripts only', () => {
-    const { machine, path, readings, readOn } = layOut(tellLong(1).text);
+    const { machine, path, readings, readOn } = layOut(makeLong(1).text);
     readOn();
     const [first = ''] = readdirSync(readings);
     utimesSync(join(readings, first), 1, 1);
     for (let i = 0; i < 64; i++) {
       const other = `${path}-${i}.jsonl`;
-      writeFileSync(other, tellLong(1).text);
+      writeFileSync(other, makeLong(1).text);
       readKept({ agent: claudeCodeAgent, path: other, machine }, []);
     }
     expect(readdirSync(readings)).toHaveLength(64);
@@ -201,38 +201,38 @@ function overwrite(path: string, at: number): void {
 }
 
 describe('handover capture', () => {
-  function capture(desk: { home: string }): { path: string; args: string[] } {
-    const path = join(desk.home, '.claude', 'projects', 'p', `${SESSION_ID}.jsonl`);
+  function capture(sandbox: { home: string }): { path: string; args: string[] } {
+    const path = join(sandbox.home, '.claude', 'projects', 'p', `${SESSION_ID}.jsonl`);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, tellLong(3).text);
+    writeFileSync(path, makeLong(3).text);
     return { path, args: ['capture', '--transcript', path] };
   }
 
   it('stores a transcript checkpoint, unless it is a dry run, which may use one', async () => {
-    const desk = makeDesk();
-    const { path, args } = capture(desk);
-    await desk.ok([...args, '--dry-run']);
-    expect(existsSync(join(desk.store, 'readings'))).toBe(false);
-    await desk.ok(args);
-    const [reading = ''] = readdirSync(join(desk.store, 'readings'));
-    const kept = readFileSync(join(desk.store, 'readings', reading));
+    const sandbox = makeSandbox();
+    const { path, args } = capture(sandbox);
+    await sandbox.ok([...args, '--dry-run']);
+    expect(existsSync(join(sandbox.store, 'readings'))).toBe(false);
+    await sandbox.ok(args);
+    const [reading = ''] = readdirSync(join(sandbox.store, 'readings'));
+    const kept = readFileSync(join(sandbox.store, 'readings', reading));
     addTurn(path);
-    expect(await desk.ok([...args, '--dry-run'])).toContain('And now the documents of retryAll()');
-    expect(readFileSync(join(desk.store, 'readings', reading)).equals(kept)).toBe(true);
-    await desk.ok(args);
-    expect(readFileSync(join(desk.store, 'readings', reading)).equals(kept)).toBe(false);
+    expect(await sandbox.ok([...args, '--dry-run'])).toContain('And now the documents of retryAll()');
+    expect(readFileSync(join(sandbox.store, 'readings', reading)).equals(kept)).toBe(true);
+    await sandbox.ok(args);
+    expect(readFileSync(join(sandbox.store, 'readings', reading)).equals(kept)).toBe(false);
   });
 
   it('leaves a store without findings of doctor', async () => {
-    const desk = makeDesk();
-    await desk.ok(capture(desk).args);
-    expect(await desk.ok(['doctor'])).toContain('all is well');
+    const sandbox = makeSandbox();
+    await sandbox.ok(capture(sandbox).args);
+    expect(await sandbox.ok(['doctor'])).toContain('all is well');
   });
 });
 
 describe('reading a session', () => {
   it('uses no transcript checkpoint where none is asked for', () => {
-    const { path, machine, readings } = layOut(tellLong(1).text);
+    const { path, machine, readings } = layOut(makeLong(1).text);
     const session = claudeCodeAgent.inspectFile(path);
     if (session === null) throw new Error('no session');
     expect(

@@ -2,25 +2,25 @@ import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { computeV2Checksum } from '../../../src/exchange/legacy/v2-envelope.ts';
-import { SESSION_ID, tellStory } from '../../fixtures/agents/claude-code.ts';
-import { makeDesk } from '../../support/cli.ts';
-import { tellWork, writeSession } from '../../support/hooks.ts';
+import { makeStory, SESSION_ID } from '../../fixtures/agents/claude-code.ts';
+import { makeSandbox } from '../../support/cli.ts';
+import { writeSession, writeWork } from '../../support/hooks.ts';
 
-/** The story in Claude Code's own place, below the home folder of a desk. */
-function layOutStory(desk: { home: string }): string {
-  const path = join(desk.home, '.claude', 'projects', '-home-ann-shop', `${SESSION_ID}.jsonl`);
+/** The story in Claude Code's own place, below the home folder of a sandbox. */
+function layOutStory(sandbox: { home: string }): string {
+  const path = join(sandbox.home, '.claude', 'projects', '-home-ann-shop', `${SESSION_ID}.jsonl`);
   mkdirSync(dirname(path), { recursive: true });
-  writeFileSync(path, tellStory().text);
+  writeFileSync(path, makeStory().text);
   return path;
 }
 
 describe('handover sessions', () => {
   it('lists the sessions of all agents, as text and as JSON', async () => {
-    const desk = makeDesk();
-    expect(await desk.ok(['sessions'])).toBe('no sessions found\n');
-    const path = layOutStory(desk);
-    expect(await desk.ok(['sessions'])).toContain(`${SESSION_ID}  claude-code`);
-    const [session] = await desk.json<Record<string, unknown>[]>(['sessions']);
+    const sandbox = makeSandbox();
+    expect(await sandbox.ok(['sessions'])).toBe('no sessions found\n');
+    const path = layOutStory(sandbox);
+    expect(await sandbox.ok(['sessions'])).toContain(`${SESSION_ID}  claude-code`);
+    const [session] = await sandbox.json<Record<string, unknown>[]>(['sessions']);
     expect(Object.keys(session ?? {})).toEqual([
       'agent',
       'id',
@@ -32,11 +32,11 @@ describe('handover sessions', () => {
       'path',
     ]);
     expect(session).toMatchObject({ agent: 'claude-code', id: SESSION_ID, cwd: '/home/ann/shop', path });
-    expect(await desk.json(['sessions', '--agent', 'codex'])).toEqual([]);
+    expect(await sandbox.json(['sessions', '--agent', 'codex'])).toEqual([]);
   });
 
   it('refuses an agent it cannot read', async () => {
-    const { status, stderr } = await makeDesk().run(['sessions', '--agent', 'hal']);
+    const { status, stderr } = await makeSandbox().run(['sessions', '--agent', 'hal']);
     expect(status).toBe(64);
     expect(stderr).toContain('claude-code, codex');
   });
@@ -44,16 +44,16 @@ describe('handover sessions', () => {
 
 describe('handover capture', () => {
   it('saves a handover of a session and prints the brief', async () => {
-    const desk = makeDesk();
-    layOutStory(desk);
-    const brief = await desk.ok(['capture', '--session', SESSION_ID.slice(0, 6)]);
+    const sandbox = makeSandbox();
+    layOutStory(sandbox);
+    const brief = await sandbox.ok(['capture', '--session', SESSION_ID.slice(0, 6)]);
     expect(brief).toContain('## User: last messages\n> Never retry on 404, and keep the delay below 2000 ms\n');
     expect(brief).toContain('## User: first request\n> Make the upload retry when the server is busy\n');
     expect(brief).toMatch(/> \[in_progress\] Test the retry\n/);
     expect(brief).toMatch(/> src\/retry\.ts \(new, 1 edit\)/);
     expect(brief).toMatch(/> ok `npm test` @\d+\n/);
     expect(brief).toContain('> - We use exponential backoff instead of a queue.');
-    const [row] = await desk.json<{ agent: string; title: string }[]>(['list']);
+    const [row] = await sandbox.json<{ agent: string; title: string }[]>(['list']);
     expect(row).toMatchObject({
       agent: 'claude-code',
       title: 'Never retry on 404, and keep the delay below 2000 ms',
@@ -61,17 +61,17 @@ describe('handover capture', () => {
   });
 
   it('saves nothing in a dry run, and detects the agent of a file', async () => {
-    const desk = makeDesk();
-    const path = layOutStory(desk);
-    const handover = await desk.json<{ facts: unknown[] }>(['capture', '--transcript', path, '--dry-run']);
+    const sandbox = makeSandbox();
+    const path = layOutStory(sandbox);
+    const handover = await sandbox.json<{ facts: unknown[] }>(['capture', '--transcript', path, '--dry-run']);
     expect(handover.facts.length).toBeGreaterThan(8);
-    expect(await desk.json(['list'])).toEqual([]);
+    expect(await sandbox.json(['list'])).toEqual([]);
   });
 
   it('prints the envelope of handoff V2, with its checksum', async () => {
-    const desk = makeDesk();
-    const path = layOutStory(desk);
-    const printed = await desk.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run']);
+    const sandbox = makeSandbox();
+    const path = layOutStory(sandbox);
+    const printed = await sandbox.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run']);
     const envelope: { checksum: string; resume_snapshot: object } = JSON.parse(printed);
     expect(envelope.checksum).toBe(computeV2Checksum(envelope));
     expect(envelope.resume_snapshot).toMatchObject({
@@ -91,28 +91,28 @@ describe('handover capture', () => {
     [['--latest', '--session', 'b'], 64],
     [['--latest', '--transcript', 'a'], 64],
   ])('refuses %j', async (args, status) => {
-    const desk = makeDesk();
-    layOutStory(desk);
-    expect((await desk.run(['capture', ...args])).status).toBe(status);
+    const sandbox = makeSandbox();
+    layOutStory(sandbox);
+    expect((await sandbox.run(['capture', ...args])).status).toBe(status);
   });
 
   it('captures the newest session of the project with --latest, as without it', async () => {
-    const desk = makeDesk();
-    const older = writeSession(desk);
-    tellWork(older, { goal: 'The older task', file: join(desk.project, 'a.ts'), decision: 'ok' });
-    const newer = writeSession(desk);
-    tellWork(newer, { goal: 'The newer task', file: join(desk.project, 'b.ts'), decision: 'ok' });
+    const sandbox = makeSandbox();
+    const older = writeSession(sandbox);
+    writeWork(older, { goal: 'The older task', file: join(sandbox.project, 'a.ts'), decision: 'ok' });
+    const newer = writeSession(sandbox);
+    writeWork(newer, { goal: 'The newer task', file: join(sandbox.project, 'b.ts'), decision: 'ok' });
     utimesSync(older.path, new Date(0), new Date(0));
     for (const args of [['--latest'], []]) {
-      const { session } = await desk.json<{ session: { id: string } }>(['capture', '--dry-run', ...args]);
+      const { session } = await sandbox.json<{ session: { id: string } }>(['capture', '--dry-run', ...args]);
       expect(session.id).toBe(newer.id);
     }
   });
 
   it('reports a file that is no transcript', async () => {
-    const desk = makeDesk();
-    writeFileSync(join(desk.home, 'notes.jsonl'), '{"hello":"world"}\n');
-    const { status, stderr } = await desk.run(['capture', '--transcript', join(desk.home, 'notes.jsonl')]);
+    const sandbox = makeSandbox();
+    writeFileSync(join(sandbox.home, 'notes.jsonl'), '{"hello":"world"}\n');
+    const { status, stderr } = await sandbox.run(['capture', '--transcript', join(sandbox.home, 'notes.jsonl')]);
     expect(status).toBe(65);
     expect(stderr).toContain('handover sessions');
   });

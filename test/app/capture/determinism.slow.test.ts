@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { HANDOVER, inPairs, makeDesk, runProcess } from '../../support/cli.ts';
+import { HANDOVER, inPairs, makeSandbox, runProcess } from '../../support/cli.ts';
 import { describeOnNewerNodes } from '../../support/other-node.ts';
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const SESSIONS = ['django', 'laravel-spanish', 'powershell-dotfiles'];
 
 /** What a capture prints, without when it was made. */
@@ -11,8 +11,8 @@ async function capture(name: string, print: 'brief' | 'json', env = {}, node = p
   const transcript = join(process.cwd(), 'test', 'fixtures', 'sessions', `${name}.jsonl`);
   const args = ['capture', '--transcript', transcript, '--budget', '1500', '--print', print, '--dry-run'];
   const { status, stdout, stderr } = await runProcess([node, HANDOVER, ...args], {
-    cwd: desk.project,
-    env: { ...desk.env, ...env },
+    cwd: sandbox.project,
+    env: { ...sandbox.env, ...env },
   });
   if (status !== 0) throw new Error(stderr);
   return stdout

@@ -40,7 +40,7 @@ const rolledBack = [
 ];
 
 function endClaudeCode(): Pick<Case, 'ending' | 'more'> {
-  const t = claudeCode.tellStory();
+  const t = claudeCode.makeStory();
   const told = t.text;
   const before = t.lastUuid;
   t.human('Drop the retry again');
@@ -53,7 +53,7 @@ function endClaudeCode(): Pick<Case, 'ending' | 'more'> {
 }
 
 function endGemini(): Pick<Case, 'ending' | 'more'> {
-  const chat = gemini.tellStory();
+  const chat = gemini.makeStory();
   const told = chat.text;
   const wrong = chat.human('Drop the retry again');
   chat.say('The retry is gone.');
@@ -65,7 +65,7 @@ function endGemini(): Pick<Case, 'ending' | 'more'> {
 }
 
 function endQwen(): Pick<Case, 'ending' | 'more'> {
-  const chat = qwen.tellStory();
+  const chat = qwen.makeStory();
   const told = chat.text;
   const before = chat.lastUuid;
   chat.human('Drop the retry again');
@@ -97,7 +97,7 @@ const CASES: readonly Case[] = [
   {
     agent: claudeCodeAgent,
     name: `.claude/projects/-home-ann-shop/${claudeCode.SESSION_ID}.jsonl`,
-    story: claudeCode.tellStory().text,
+    story: claudeCode.makeStory().text,
     ...endClaudeCode(),
   },
   {
@@ -117,13 +117,13 @@ const CASES: readonly Case[] = [
   {
     agent: geminiAgent,
     name: '.gemini/tmp/shop/chats/session-2026-01-31T09-00-4811c0de.jsonl',
-    story: gemini.tellStory().text,
+    story: gemini.makeStory().text,
     ...endGemini(),
   },
   {
     agent: qwenAgent,
     name: `.qwen/projects/-home-ann-shop/chats/${qwen.SESSION_ID}.jsonl`,
-    story: qwen.tellStory().text,
+    story: qwen.makeStory().text,
     ...endQwen(),
   },
   {

@@ -1,16 +1,16 @@
 import { existsSync, mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Desk, makeDesk } from '../../support/cli.ts';
+import { makeSandbox, type Sandbox } from '../../support/cli.ts';
 import { configure } from '../../support/publishing.ts';
 
-function declare(desk: Desk, toml: string): void {
-  writeFileSync(join(desk.project, 'handover.toml'), toml);
+function declare(sandbox: Sandbox, toml: string): void {
+  writeFileSync(join(sandbox.project, 'handover.toml'), toml);
 }
 
 describe('a run configuration in the project', () => {
   it('is refused with unknown content', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     for (const toml of [
       '[[step]]\nkind = "mail"\n',
       '[handover]\ntag = "a:b"\n',
@@ -20,51 +20,51 @@ describe('a run configuration in the project', () => {
       '[[step]]\nkind = "note"\n[[step]]\nkind = "note"\n',
       'not toml',
     ]) {
-      declare(desk, toml);
-      expect((await desk.run(['run', '--note', 'x'])).status, toml).toBe(78);
+      declare(sandbox, toml);
+      expect((await sandbox.run(['run', '--note', 'x'])).status, toml).toBe(78);
     }
-    rmSync(join(desk.project, 'handover.toml'));
-    configure(desk, '[handover]\ntag = "own"\n[publish]\nbackend = "none"\n');
-    await desk.ok(['run', '--note', 'x', '--config', join(desk.home, '.config/agent-handover/config.toml')]);
+    rmSync(join(sandbox.project, 'handover.toml'));
+    configure(sandbox, '[handover]\ntag = "own"\n[publish]\nbackend = "none"\n');
+    await sandbox.ok(['run', '--note', 'x', '--config', join(sandbox.home, '.config/agent-handover/config.toml')]);
   });
 });
 
 /** The folder that memory is then published to. */
-function publishToFolder(desk: Desk, more = ''): string {
-  const away = join(desk.folder, 'away');
+function publishToFolder(sandbox: Sandbox, more = ''): string {
+  const away = join(sandbox.folder, 'away');
   mkdirSync(away);
-  configure(desk, `${more}[publish]\nbackend = "folder"\n[publish.folder]\npath = "${away}"\n`);
+  configure(sandbox, `${more}[publish]\nbackend = "folder"\n[publish.folder]\npath = "${away}"\n`);
   return away;
 }
 
 describe('a PAUSE file', () => {
   it('stops all automatic writes with exit status 75, in any location, and its reason is shown', async () => {
-    const desk = makeDesk();
-    const away = publishToFolder(desk);
-    const old = join(desk.project, 'memory', 'layer1', '2020-01', 'api-2020-01-02.md');
+    const sandbox = makeSandbox();
+    const away = publishToFolder(sandbox);
+    const old = join(sandbox.project, 'memory', 'layer1', '2020-01', 'api-2020-01-02.md');
     mkdirSync(join(old, '..'), { recursive: true });
     writeFileSync(old, '<!-- agent-handover | layer1 | 2020-01-02 -->\nWorked.\n');
-    declare(desk, '[handover]\npause_file = "~/brake"\n');
-    const globalFolder = join(desk.home, '.agent_handover');
+    declare(sandbox, '[handover]\npause_file = "~/pausing"\n');
+    const globalFolder = join(sandbox.home, '.agent_handover');
     mkdirSync(globalFolder);
-    mkdirSync(join(desk.project, '.agent-handover'));
+    mkdirSync(join(sandbox.project, '.agent-handover'));
     for (const path of [
-      join(desk.project, '.agent-handover', 'PAUSE'),
+      join(sandbox.project, '.agent-handover', 'PAUSE'),
       join(globalFolder, 'PAUSE'),
-      join(desk.home, 'brake'),
+      join(sandbox.home, 'pausing'),
     ]) {
       writeFileSync(path, 'release day\n');
       for (const args of [['run', '--note', 'x'], ['auto'], ['push'], ['push', '.'], ['compact']]) {
-        const { status, stderr } = await desk.run(args);
+        const { status, stderr } = await sandbox.run(args);
         expect(status, path).toBe(75);
         expect(stderr).toContain(`automation is paused by ${path}: release day`);
       }
       rmSync(path);
     }
-    expect(existsSync(join(desk.project, 'HANDOFF.md'))).toBe(false);
-    expect(readdirSync(join(desk.project, 'memory'), { recursive: true })).toHaveLength(3);
+    expect(existsSync(join(sandbox.project, 'HANDOFF.md'))).toBe(false);
+    expect(readdirSync(join(sandbox.project, 'memory'), { recursive: true })).toHaveLength(3);
     expect(readdirSync(away)).toEqual([]);
-    for (const args of [['auto'], ['push'], ['compact']]) await desk.ok(args);
+    for (const args of [['auto'], ['push'], ['compact']]) await sandbox.ok(args);
     expect(existsSync(old)).toBe(false);
     expect(readdirSync(away)).toEqual(['project']);
   });

@@ -6,7 +6,7 @@ import { HOOK_HOSTS } from '../../../src/agents/hook-hosts.ts';
 import { type HookRequest, installHooks, uninstallHooks } from '../../../src/app/setup/change.ts';
 import { listHookFiles } from '../../../src/app/setup/targets.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { anySettings, anyToml } from '../../support/settings-files.ts';
 
 const BLANK = ['', '{}', '{ }', '{\r\n}', '\uFEFF{}\n', ' \n', '{"hooks":{}}', '{"hooks": { "Stop": [ ] } }\n'];
@@ -15,18 +15,18 @@ const ROUNDS = 200;
 
 describe('installing and uninstalling hooks 200 times', () => {
   it('leaves varied settings of all agents as they were, byte by byte', () => {
-    const desk = makeDesk();
-    const store = openStore(desk.machine);
+    const sandbox = makeSandbox();
+    const store = openStore(sandbox.machine);
     const launcher = { node: '/usr/bin/node', script: '/opt/agent-handover/bin/hook.cjs' };
     const all: HookRequest = {
       scope: 'user',
-      project: desk.project,
+      project: sandbox.project,
       launcher,
       withServer: true,
       agents: [],
       dryRun: false,
     };
-    const files = HOOK_HOSTS.flatMap((host) => listHookFiles(host, desk.machine, all));
+    const files = HOOK_HOSTS.flatMap((host) => listHookFiles(host, sandbox.machine, all));
     const shared = files.filter((file) => file.kind !== 'whole');
     const texts = new Map(
       shared.map((file, at) => [

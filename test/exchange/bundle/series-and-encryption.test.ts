@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { toRecipient } from '../../../src/exchange/bundle/age.ts';
 import { findRefusal, forge, makePerson, type Person, receive, send, takeApart, trust } from '../../support/bundles.ts';
-import { keepOne, NOON } from '../../support/temp-store.ts';
+import { NOON, saveOne } from '../../support/temp-store.ts';
 
 let alice: Person;
 let bob: Person;
@@ -59,7 +59,7 @@ describe('a series of bundles', () => {
 
   it('is numbered separately for each project', async () => {
     const other = { project: { id: 'p-1111111111111111', name: 'other', remote: null } };
-    const [first, second] = [keepOne(alice.store, 'a'), keepOne(alice.store, 'b', other)];
+    const [first, second] = [saveOne(alice.store, 'a'), saveOne(alice.store, 'b', other)];
     const places = [await send(alice, [first]), await send(alice, [second]), await send(alice, [first, second])].map(
       (bytes) => takeApart(bytes).parsed.origin,
     );

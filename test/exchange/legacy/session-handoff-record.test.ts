@@ -7,7 +7,7 @@ import { sealHandover } from '../../../src/handover/seal.ts';
 import { computeFactId, type Fact, type FactKind } from '../../../src/model/fact.ts';
 import type { HandoverDraft } from '../../../src/model/handover.ts';
 
-/** docs/seed-records.md tells in words what these tests show: every field of the older records has its place. */
+/** docs/seed-records.md describes what these tests show: every field of the older records has its place. */
 
 const project = { id: 'p-0123456789abcdef', name: 'shop', remote: 'example.org/team/shop' };
 

@@ -1,12 +1,12 @@
 import { existsSync, mkdirSync, renameSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
+import { makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
 import { testPublisher } from '../../support/conformance/publisher.ts';
 import {
   configure,
-  type GitDesk,
-  makeGitDesk,
+  type GitSandbox,
+  makeGitSandbox,
   publish,
   readIn,
   readRemote,
@@ -23,40 +23,40 @@ function cutBy(path: string): { cutOff(): Promise<void>; reconnect(): Promise<vo
   };
 }
 
-function openGitCase(desk: GitDesk, branch: string): Parameters<typeof testPublisher>[1] {
+function openGitCase(sandbox: GitSandbox, branch: string): Parameters<typeof testPublisher>[1] {
   return async () => ({
-    desk,
+    sandbox,
     read: async () => {
-      const known = runGit(desk.remote, 'for-each-ref', '--format=%(refname)').includes(`refs/heads/${branch}\n`);
-      const all = known ? readRemote(desk.remote, branch) : new Map<string, string>();
+      const known = runGit(sandbox.remote, 'for-each-ref', '--format=%(refname)').includes(`refs/heads/${branch}\n`);
+      const all = known ? readRemote(sandbox.remote, branch) : new Map<string, string>();
       return new Map([...all].filter(([path]) => path !== 'code.txt'));
     },
     writeAsOther: async (path, text) => {
-      const other = makeGitDesk('', desk.remote);
+      const other = makeGitSandbox('', sandbox.remote);
       if (branch !== 'work') runGit(other.project, 'switch', '--quiet', branch);
       writeIn(other.project, path, text);
       runGit(other.project, 'commit', '--quiet', '--all', '--message', 'Theirs');
       runGit(other.project, 'push', '--quiet');
     },
-    ...cutBy(desk.remote),
+    ...cutBy(sandbox.remote),
   });
 }
 
-testPublisher('the current branch', async () => await openGitCase(makeGitDesk(), 'work')());
+testPublisher('the current branch', async () => await openGitCase(makeGitSandbox(), 'work')());
 
 testPublisher(
   'a branch of its own',
-  async () => await openGitCase(makeGitDesk('git.ref = "refs/heads/notes/memory"\n'), 'notes/memory')(),
+  async () => await openGitCase(makeGitSandbox('git.ref = "refs/heads/notes/memory"\n'), 'notes/memory')(),
 );
 
 testPublisher('a folder', async () => {
-  const desk = makeDesk();
-  const folder = join(desk.folder, 'drive');
+  const sandbox = makeSandbox();
+  const folder = join(sandbox.folder, 'drive');
   mkdirSync(folder);
-  configure(desk, `[publish]\nbackend = "folder"\nfolder.path = ${JSON.stringify(folder)}\n`);
+  configure(sandbox, `[publish]\nbackend = "folder"\nfolder.path = ${JSON.stringify(folder)}\n`);
   const top = join(folder, 'app');
   return {
-    desk,
+    sandbox,
     read: async () =>
       new Map((existsSync(top) ? listFiles(top) : []).map((path) => [path.slice(top.length + 1), readIn('', path)])),
     writeAsOther: async (path, text) => writeIn(top, path, text),
@@ -64,17 +64,17 @@ testPublisher('a folder', async () => {
   };
 });
 
-function addToEnv(desk: Desk, env: Record<string, string>): Desk {
-  return { ...desk, machine: { ...desk.machine, env: { ...desk.machine.env, ...env } } };
+function addToEnv(sandbox: Sandbox, env: Record<string, string>): Sandbox {
+  return { ...sandbox, machine: { ...sandbox.machine, env: { ...sandbox.machine.env, ...env } } };
 }
 
 testPublisher('an S3-compatible store', async () => {
   const server = await openS3Server();
-  const desk = addToEnv(makeDesk(), { AWS_ACCESS_KEY_ID: S3_KEYS.id, AWS_SECRET_ACCESS_KEY: S3_KEYS.secret });
-  configure(desk, `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${server.url}"\nbucket = "${BUCKET}"\n`);
+  const sandbox = addToEnv(makeSandbox(), { AWS_ACCESS_KEY_ID: S3_KEYS.id, AWS_SECRET_ACCESS_KEY: S3_KEYS.secret });
+  configure(sandbox, `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${server.url}"\nbucket = "${BUCKET}"\n`);
   const prefix = 'agent-handover/app/';
   return {
-    desk,
+    sandbox,
     read: async () =>
       new Map([...server.objects].map(([key, bytes]) => [key.slice(prefix.length), bytes.toString('utf8')])),
     writeAsOther: async (path, text) => void server.objects.set(prefix + path, Buffer.from(text)),
@@ -87,9 +87,9 @@ testPublisher(
   'MemoryVault',
   async () => {
     const server = await openVaultServer();
-    const desk = addToEnv(makeDesk(), { MEMORYVAULT_API_KEY: TOKEN, MEMORYVAULT_URL: `${server.url}/api` });
+    const sandbox = addToEnv(makeSandbox(), { MEMORYVAULT_API_KEY: TOKEN, MEMORYVAULT_URL: `${server.url}/api` });
     return {
-      desk,
+      sandbox,
       read: async () =>
         new Map([...server.values].map(([key, value]) => [key.replace('handoff/app/latest', 'HANDOFF.md'), value])),
       writeAsOther: async (path, text) => void server.values.set(path, text),
@@ -102,9 +102,9 @@ testPublisher(
 
 describe('publishing with the backend none', () => {
   it('is disabled, and is no failure', async () => {
-    const desk = makeDesk();
-    writeIn(desk.project, 'HANDOFF.md', 'x\n');
-    configure(desk, '[publish]\nbackend = "none"\n');
-    expect(await publish(desk)).toMatchObject({ backend: 'none', outcome: 'off', changes: [] });
+    const sandbox = makeSandbox();
+    writeIn(sandbox.project, 'HANDOFF.md', 'x\n');
+    configure(sandbox, '[publish]\nbackend = "none"\n');
+    expect(await publish(sandbox)).toMatchObject({ backend: 'none', outcome: 'off', changes: [] });
   });
 });

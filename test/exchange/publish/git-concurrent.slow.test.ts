@@ -5,9 +5,9 @@ import { runGit } from '../../support/cli.ts';
 import {
   codeOf,
   configure,
-  type GitDesk,
+  type GitSandbox,
   logOf,
-  makeGitDesk,
+  makeGitSandbox,
   publish,
   readIn,
   readRemote,
@@ -18,16 +18,16 @@ const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
 const OTHER_NOTE = 'memory/layer1/2026-11/review-2026-11-15.md';
 const STATE = 'memory/layer2/current-state.md';
 
-function isClean(desk: GitDesk): boolean {
-  return runGit(desk.project, 'status', '--porcelain') === '';
+function isClean(sandbox: GitSandbox): boolean {
+  return runGit(sandbox.project, 'status', '--porcelain') === '';
 }
 
 /** Two clones of one remote; the first has published a note. */
-async function makePair(settings = ''): Promise<[GitDesk, GitDesk]> {
-  const one = makeGitDesk(settings);
+async function makePair(settings = ''): Promise<[GitSandbox, GitSandbox]> {
+  const one = makeGitSandbox(settings);
   writeIn(one.project, NOTE, 'begun\n');
   await publish(one);
-  const two = makeGitDesk(settings, one.remote);
+  const two = makeGitSandbox(settings, one.remote);
   return [one, two];
 }
 
@@ -153,27 +153,27 @@ describe('two machines that publish on a branch of its own', () => {
   });
 
   it('publish from any branch, and with a detached head', async () => {
-    const desk = makeGitDesk(settings);
-    runGit(desk.project, 'switch', '--quiet', '--detach');
-    writeIn(desk.project, NOTE, 'begun\n');
-    await publish(desk);
-    expect(readRemote(desk.remote, 'memory').get(NOTE)).toBe('begun\n');
+    const sandbox = makeGitSandbox(settings);
+    runGit(sandbox.project, 'switch', '--quiet', '--detach');
+    writeIn(sandbox.project, NOTE, 'begun\n');
+    await publish(sandbox);
+    expect(readRemote(sandbox.remote, 'memory').get(NOTE)).toBe('begun\n');
   });
 });
 
 it('eight processes on four clones that publish at once lose nothing', async () => {
-  const first = makeGitDesk();
-  const desks = [first, ...[1, 2, 3].map(() => makeGitDesk('', first.remote))];
-  desks.forEach((desk, at) => {
-    configure(desk, '[publish]\nbackend = "git"\n');
-    writeIn(desk.project, `memory/layer1/2026-11/m${at}-2026-11-15.md`, `of ${at}\n`);
+  const first = makeGitSandbox();
+  const sandboxes = [first, ...[1, 2, 3].map(() => makeGitSandbox('', first.remote))];
+  sandboxes.forEach((sandbox, at) => {
+    configure(sandbox, '[publish]\nbackend = "git"\n');
+    writeIn(sandbox.project, `memory/layer1/2026-11/m${at}-2026-11-15.md`, `of ${at}\n`);
   });
-  const runs = [...desks, ...desks].map((desk) => desk.run(['push'], { timeoutMs: 60_000 }));
+  const runs = [...sandboxes, ...sandboxes].map((sandbox) => sandbox.run(['push'], { timeoutMs: 60_000 }));
   const ends = (await Promise.all(runs)).map(({ status }) => status);
   expect(ends.filter((status) => status !== 0 && status !== 75)).toEqual([]);
-  for (const desk of desks) await desk.ok(['push'], { timeoutMs: 60_000 });
+  for (const sandbox of sandboxes) await sandbox.ok(['push'], { timeoutMs: 60_000 });
   expect([...readRemote(first.remote)].filter(([path]) => path.startsWith('memory/'))).toEqual(
     [0, 1, 2, 3].map((at) => [`memory/layer1/2026-11/m${at}-2026-11-15.md`, `of ${at}\n`]),
   );
-  for (const desk of desks) expect(isClean(desk)).toBe(true);
+  for (const sandbox of sandboxes) expect(isClean(sandbox)).toBe(true);
 }, 120_000);

@@ -1,6 +1,6 @@
 import { S3mini } from 's3mini';
 import { it } from 'vitest';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { testPublisher } from '../../support/conformance/publisher.ts';
 import { configure } from '../../support/publishing.ts';
 import { findRealS3, openRealS3, type RealS3 } from '../../support/real-s3-server.ts';
@@ -31,22 +31,22 @@ else {
     const bucket = `handover-test-${process.pid}-${++count}`;
     const s3 = new S3mini({ ...keys, endpoint: `${endpoint}/${bucket}`, region });
     await s3.createBucket();
-    const made = makeDesk();
+    const made = makeSandbox();
     const env = {
       ...made.machine.env,
       AWS_ACCESS_KEY_ID: keys.accessKeyId,
       AWS_SECRET_ACCESS_KEY: keys.secretAccessKey,
     };
-    const desk = { ...made, machine: { ...made.machine, env } };
+    const sandbox = { ...made, machine: { ...made.machine, env } };
     const point = (url: string): void =>
       configure(
-        desk,
+        sandbox,
         `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${url}"\nbucket = "${bucket}"\nregion = "${region}"\n`,
       );
     point(endpoint);
     const prefix = 'agent-handover/app/';
     return {
-      desk,
+      sandbox,
       read: async () => {
         const found = new Map<string, string>();
         for (const { Key } of (await s3.listObjects('/', prefix)) ?? []) {

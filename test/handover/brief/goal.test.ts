@@ -4,12 +4,12 @@ import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../../src/handove
 import { READER_NAMES } from '../../../src/handover/brief/reader.ts';
 import type { Event } from '../../../src/model/event.ts';
 import { requireReader, sealSession } from '../../support/rendered.ts';
-import { agent, edit, read, run, tellSession, user } from '../../support/scripted-session.ts';
+import { agent, edit, read, run, scriptSession, user } from '../../support/scripted-session.ts';
 
 const AREAS = ['upload', 'payment', 'search', 'invoice', 'login', 'basket'];
 
 /** Work on many areas of one project, the newest last, each with a file, a symbol and words of its own. */
-function tellWork(): Event[] {
+function writeWork(): Event[] {
   const work = AREAS.flatMap((area) => {
     const name = area.charAt(0).toUpperCase() + area.slice(1);
     return [
@@ -19,10 +19,10 @@ function tellWork(): Event[] {
       run(`npm run check:${area}`, `12 passed`),
     ];
   });
-  return tellSession(user('Go through every part of the shop and make it wait'), ...work, ...work, ...work);
+  return scriptSession(user('Go through every part of the shop and make it wait'), ...work, ...work, ...work);
 }
 
-const handover = sealSession(tellWork());
+const handover = sealSession(writeWork());
 const generic = requireReader('generic');
 const render = (budget: number, goal?: string): string =>
   compileBrief(handover, generic, goal === undefined ? { budget } : { budget, goal }).text;
@@ -54,7 +54,7 @@ describe('the goal of a brief', () => {
   });
 
   it('matches names and text in other scripts', () => {
-    const events = tellSession(
+    const events = scriptSession(
       user('把商店的每个部分都改一下，让它等待'),
       agent('上传在晚上会失败，因为服务器很慢，需要重试。'),
       agent('搜索在早上会失败，因为索引还没有建立好。'),

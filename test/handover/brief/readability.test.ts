@@ -36,7 +36,7 @@ function readLines(brief: string): Line[] {
 }
 
 /** Each session whole, and as it stood when its context was first compacted. */
-function tellTwice(events: readonly Event[]): Event[][] {
+function writeTwice(events: readonly Event[]): Event[][] {
   const cut = events.findIndex((event) => event.type === 'compaction');
   return cut === -1 ? [[...events]] : [[...events], events.slice(0, cut)];
 }
@@ -57,7 +57,7 @@ const LONGEST_OF_ALL = 1650;
 
 describe.each(files)('the briefs of %s', (file) => {
   const { events } = readTranscript(claudeCodeAgent, join(SESSIONS, file));
-  const briefs = tellTwice(events).flatMap((told) => {
+  const briefs = writeTwice(events).flatMap((told) => {
     const handover: Handover = sealSession(told);
     return BUDGETS.map((budget) => ({
       handover,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { renderSession } from '../../support/rendered.ts';
-import { agent, plan, tellSession, user } from '../../support/scripted-session.ts';
+import { agent, plan, scriptSession, user } from '../../support/scripted-session.ts';
 
 const STEPS = [
   { text: 'Add the retry to the upload', status: 'completed', id: '1' },
@@ -10,7 +10,7 @@ const STEPS = [
 ] as const;
 
 function tasksOf(budget: number): string[] {
-  const events = tellSession(
+  const events = scriptSession(
     user('Make the upload retry when the server is busy'),
     plan(...STEPS),
     agent('The retry waits for two seconds.'),

@@ -7,7 +7,7 @@ import { formatCheckpoint, parseCheckpoint, type RunState } from '../../../src/m
 import { HandoverEngine } from '../../../src/memory/runs/engine.ts';
 import { readResumeCode } from '../../../src/memory/runs/resume-code.ts';
 import { describeMachine } from '../../../src/platform/machine.ts';
-import { makeDesk, makeTempFolder } from '../../support/cli.ts';
+import { makeSandbox, makeTempFolder } from '../../support/cli.ts';
 
 function makeCheckpoint(): Checkpoint {
   const folder = makeTempFolder();
@@ -74,11 +74,11 @@ describe('the checkpoint file', () => {
   it.each(['Pacific/Kiritimati', 'Pacific/Pago_Pago'])(
     'AH-15: notes have the day of the run, in %s too',
     async (TZ) => {
-      const desk = makeDesk();
-      await desk.ok(['run', '--note', 'x'], { env: { TZ } });
-      const { startedAt } = new Checkpoint(undefined, desk.machine).load();
+      const sandbox = makeSandbox();
+      await sandbox.ok(['run', '--note', 'x'], { env: { TZ } });
+      const { startedAt } = new Checkpoint(undefined, sandbox.machine).load();
       const day = startedAt?.slice(0, 10) ?? '';
-      expect(readdirSync(join(desk.project, 'memory', 'layer1', day.slice(0, 7)))).toEqual([`general-${day}.md`]);
+      expect(readdirSync(join(sandbox.project, 'memory', 'layer1', day.slice(0, 7)))).toEqual([`general-${day}.md`]);
     },
   );
 
@@ -193,40 +193,40 @@ describe('resuming a run', () => {
 
 describe('handover check', () => {
   it('exits with 0, 1 or 2 without output', async () => {
-    const desk = makeDesk();
-    const checkpoint = new Checkpoint('.agent-handover/checkpoint.json', desk.machine);
-    const ask = async (...args: string[]) => await desk.run(['check', ...args]);
+    const sandbox = makeSandbox();
+    const checkpoint = new Checkpoint('.agent-handover/checkpoint.json', sandbox.machine);
+    const ask = async (...args: string[]) => await sandbox.run(['check', ...args]);
     expect(await ask()).toEqual({ status: 0, stdout: '', stderr: '' });
     checkpoint.start(['a']);
     expect(await ask()).toEqual({ status: 1, stdout: '', stderr: '' });
     checkpoint.record({ done: { name: 'a' }, completed: true });
     expect(await ask()).toEqual({ status: 2, stdout: '', stderr: '' });
     expect((await ask('--checkpoint', 'elsewhere.json')).status).toBe(0);
-    const env = { AGENT_HANDOVER_CHECKPOINT: join(desk.project, 'elsewhere.json') };
-    expect((await desk.run(['check'], { env })).status).toBe(0);
-    expect((await desk.run(['check', '--checkpoint', checkpoint.path], { env })).status).toBe(2);
-    mkdirSync(join(desk.project, 'src'));
-    expect((await desk.run(['check'], { cwd: join(desk.project, 'src') })).status).toBe(2);
+    const env = { AGENT_HANDOVER_CHECKPOINT: join(sandbox.project, 'elsewhere.json') };
+    expect((await sandbox.run(['check'], { env })).status).toBe(0);
+    expect((await sandbox.run(['check', '--checkpoint', checkpoint.path], { env })).status).toBe(2);
+    mkdirSync(join(sandbox.project, 'src'));
+    expect((await sandbox.run(['check'], { cwd: join(sandbox.project, 'src') })).status).toBe(2);
     expect(JSON.parse((await ask('--json')).stdout)).toMatchObject({ code: 2, status: 'completed' });
   });
 
   it('AH-4: has own exit statuses for damage, an unreadable file and wrong arguments', async () => {
-    const desk = makeDesk();
-    const path = join(desk.project, '.agent-handover', 'checkpoint.json');
+    const sandbox = makeSandbox();
+    const path = join(sandbox.project, '.agent-handover', 'checkpoint.json');
     mkdirSync(dirname(path));
     for (const text of ['{', '', '[]', '{"status":"what","steps":{}}', '{"status":"none","steps":{"a":"maybe"}}']) {
       writeFileSync(path, text);
-      expect((await desk.run(['check'])).status, text).toBe(65);
-      expect((await desk.run(['status'])).status, text).toBe(65);
+      expect((await sandbox.run(['check'])).status, text).toBe(65);
+      expect((await sandbox.run(['status'])).status, text).toBe(65);
     }
-    expect((await desk.run(['check', '--bogus'])).status).toBe(64);
-    expect((await desk.run(['check', 'word'])).status).toBe(64);
-    expect((await desk.run(['check', '--checkpoint'])).status).toBe(64);
-    mkdirSync(join(desk.project, 'folder.json'));
-    expect((await desk.run(['check', '--checkpoint', 'folder.json'])).status).toBe(74);
+    expect((await sandbox.run(['check', '--bogus'])).status).toBe(64);
+    expect((await sandbox.run(['check', 'word'])).status).toBe(64);
+    expect((await sandbox.run(['check', '--checkpoint'])).status).toBe(64);
+    mkdirSync(join(sandbox.project, 'folder.json'));
+    expect((await sandbox.run(['check', '--checkpoint', 'folder.json'])).status).toBe(74);
     if (process.getuid?.() === 0) return;
     chmodSync(path, 0o000);
-    expect((await desk.run(['check'])).status).toBe(74);
+    expect((await sandbox.run(['check'])).status).toBe(74);
   });
 
   it('keeps a damaged checkpoint aside on a restart', async () => {

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { parseNoteFile } from '../../../src/memory/note-file.ts';
 import { Checkpoint } from '../../../src/memory/runs/checkpoint.ts';
 import { describeMachine } from '../../../src/platform/machine.ts';
-import { HANDOVER, makeDesk, makeTempFolder, runProcess } from '../../support/cli.ts';
+import { HANDOVER, makeSandbox, makeTempFolder, runProcess } from '../../support/cli.ts';
 import { canTrace, traceCommand } from '../../support/strace.ts';
 
 const LIBRARY = fileURLToPath(new URL('../../../dist/lib/index.mjs', import.meta.url));
@@ -43,11 +43,11 @@ describe('many concurrent processes', () => {
 
 describe('AH-13: writing memory and checkpoints', () => {
   it.runIf(canTrace)('flushes every file before it gets its name, and its folder after', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const args = [process.execPath, HANDOVER, 'run', '--note', 'x'];
     const { status, calls } = await traceCommand(args, 'fsync,?rename,?renameat,?renameat2', {
-      cwd: desk.project,
-      env: desk.env,
+      cwd: sandbox.project,
+      env: sandbox.env,
     });
     expect(status).toBe(0);
     const renames = calls
@@ -62,10 +62,10 @@ describe('AH-13: writing memory and checkpoints', () => {
   });
 
   it('works when git is not on the PATH', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const env = { PATH: '/nowhere' };
-    const result = await desk.run(['run', '--note', 'x'], { env });
+    const result = await sandbox.run(['run', '--note', 'x'], { env });
     expect(result).toMatchObject({ status: 0, stderr: '' });
-    expect((await desk.run(['snapshot', '--stdout'], { env })).stdout).toContain('- **Git**: none');
+    expect((await sandbox.run(['snapshot', '--stdout'], { env })).stdout).toContain('- **Git**: none');
   });
 });

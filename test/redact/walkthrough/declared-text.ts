@@ -6,7 +6,7 @@ import { writeIn } from '../../support/publishing.ts';
 import type { Walk } from './walkthrough.ts';
 
 export async function declare(walk: Walk): Promise<void> {
-  const { desk } = walk;
+  const { sandbox } = walk;
   const flags = ['--goal', '--next', '--decision', '--note', '--pin', '--blocker', '--question', '--file'];
   await walk.run(['save', '--title', walk.plantOne(), '--summary', '-'], {
     input: walk.plant(40).join('\n\n'),
@@ -17,7 +17,7 @@ export async function declare(walk: Walk): Promise<void> {
     walk.plantOne(),
     ...walk.plant(48).flatMap((text, at) => [flags[at % 8] ?? '', text]),
   ]);
-  const { facts } = await desk.json<Handover>(['show']);
+  const { facts } = await sandbox.json<Handover>(['show']);
   for (const [at, mark] of ['pin', 'unpin', 'resolve', 'refute'].entries())
     await walk.run([mark, facts[Math.floor(at / 2)]?.id ?? '', '--because', walk.plantOne()]);
   await walk.run(['pin', walk.plantOne()], { status: 66 });
@@ -25,18 +25,18 @@ export async function declare(walk: Walk): Promise<void> {
 }
 
 export async function takeOver(walk: Walk): Promise<void> {
-  const { desk } = walk;
+  const { sandbox } = walk;
   const texts = walk.plant(30);
   const items = texts.map((text, at) => ({
     id: `20260131-1000${String(at).padStart(2, '0')}-abcd`,
     title: at % 3 === 0 ? text : 'A title',
     tool: 'codex',
-    project: desk.project,
+    project: sandbox.project,
     summary: at % 3 === 1 ? text : 'A summary',
     next: at % 3 === 2 ? [text] : [],
     created_at: `2026-01-31T10:00:${String(at).padStart(2, '0')}Z`,
   }));
-  const records = join(desk.folder, 'handoffs.json');
+  const records = join(sandbox.folder, 'handoffs.json');
   writeFileSync(records, JSON.stringify({ version: 1, items: [...items, { id: walk.plantOne(), summary: 5 }] }));
   await walk.run(['migrate', '--from', records, '--dry-run', '--json'], { status: 65 });
   await walk.run(['migrate', '--from', records], { status: 65 });
@@ -59,11 +59,11 @@ export async function takeOver(walk: Walk): Promise<void> {
       source_refs: [],
     },
   ];
-  const envelope = join(desk.folder, 'env_pane-7_handoff.json');
+  const envelope = join(sandbox.folder, 'env_pane-7_handoff.json');
   writeFileSync(envelope, writeEnvelope(makeEnvelope({ snapshot, decisions })));
   await walk.run(['migrate', '--from', envelope, '--json']);
   const [note, state, archive, soul, memory, session] = walk.plant(6);
-  const old = join(desk.folder, 'old');
+  const old = join(sandbox.folder, 'old');
   writeIn(old, 'handover.toml', `[handover]\nmemory_dir = "memory"\n[note]\nsession = ${JSON.stringify(session)}\n`);
   writeIn(old, 'memory/layer1/2026-11/codex-2026-11-15.md', `<!-- agent-handover | layer1 | 2026-11-15 -->\n${note}`);
   writeIn(old, 'memory/layer2/current-state.md', `<!-- agent-handover | layer2 | 2026-11-15 -->\n${state}`);
@@ -95,8 +95,8 @@ kind = "compact"
 `;
 
 export async function remember(walk: Walk): Promise<void> {
-  const { desk } = walk;
-  writeIn(desk.project, 'handover.toml', STEPS);
+  const { sandbox } = walk;
+  writeIn(sandbox.project, 'handover.toml', STEPS);
   await walk.run(['init', '--no-hooks', '--yes', '--name', walk.plantOne()]);
   await walk.run(['run', '--note', walk.plantOne(), '--current-state', walk.plantOne()]);
   await walk.run(['run', '--note', '-', '--json'], { input: walk.plant(5).join('\n') });

@@ -9,21 +9,21 @@ import { openVaultServer, TOKEN } from '../../support/vault-server.ts';
 import type { Walk } from './walkthrough.ts';
 
 export async function publish(walk: Walk): Promise<void> {
-  const { desk } = walk;
+  const { sandbox } = walk;
   const [vault, s3] = [await openVaultServer(), await openS3Server()];
-  writeIn(desk.project, 'memory/layer2/current-state.md', walk.plant(10).join('\n\n'));
+  writeIn(sandbox.project, 'memory/layer2/current-state.md', walk.plant(10).join('\n\n'));
   await walk.run(['push', '--dry-run', '--json']);
   await walk.run(['push']);
-  configure(desk, `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${s3.url}"\nbucket = "${BUCKET}"\n`);
+  configure(sandbox, `[publish]\nbackend = "s3"\n[publish.s3]\nendpoint = "${s3.url}"\nbucket = "${BUCKET}"\n`);
   await walk.run(['push', '--json'], {
     env: { AWS_ACCESS_KEY_ID: S3_KEYS.id, AWS_SECRET_ACCESS_KEY: S3_KEYS.secret },
   });
-  const folder = join(desk.folder, 'published');
+  const folder = join(sandbox.folder, 'published');
   mkdirSync(folder);
-  configure(desk, `[publish]\nbackend = "folder"\n[publish.folder]\npath = "${folder}"\n`);
+  configure(sandbox, `[publish]\nbackend = "folder"\n[publish.folder]\npath = "${folder}"\n`);
   await walk.run(['push']);
-  writeIn(desk.project, 'HANDOFF.md', walk.plant(10).join('\n\n'));
-  configure(desk, '');
+  writeIn(sandbox.project, 'HANDOFF.md', walk.plant(10).join('\n\n'));
+  configure(sandbox, '');
   await walk.run(['push', '--name', 'shop'], {
     env: { MEMORYVAULT_API_KEY: TOKEN, MEMORYVAULT_URL: `${vault.url}/api` },
   });
@@ -34,7 +34,7 @@ export async function publish(walk: Walk): Promise<void> {
 
 /** Bundles are looked at as they are, and a locked one as it is where it was imported. */
 export async function exchange(walk: Walk): Promise<void> {
-  const { desk } = walk;
+  const { sandbox } = walk;
   await walk.run(['keys', 'generate', '--name', 'alice']);
   await walk.run(['keys', 'list']);
   const [, key = ''] = /keys trust (\S+) /.exec(await walk.run(['keys', 'export'])) ?? [];
@@ -47,9 +47,9 @@ export async function exchange(walk: Walk): Promise<void> {
     await walk.run(['export', '--format', format, '--id', 'latest']);
     await walk.run(['export', '--format', format, '--output', join(walk.temp, `one.${format}`)]);
   }
-  writeIn(desk.folder, 'passphrase', 'correct horse battery\n');
+  writeIn(sandbox.folder, 'passphrase', 'correct horse battery\n');
   const locked = join(walk.temp, 'all.handover');
-  const pass = ['--passphrase-file', join(desk.folder, 'passphrase')];
+  const pass = ['--passphrase-file', join(sandbox.folder, 'passphrase')];
   await walk.run(['export', '--all', '--sign', '--output', locked, ...pass]);
   await walk.run(['import', '--input', locked, '--trust', key, ...pass], { at: walk.receiver });
   await receiveFromOthers(walk);

@@ -54,10 +54,10 @@ export async function look(walk: Walk): Promise<void> {
   await walk.run(['forget', 'latest']);
 }
 
-/** Every tool, resource and prompt that the server tells of. */
+/** Every tool, resource and prompt that the server lists. */
 export async function serve(walk: Walk): Promise<void> {
   walk.commands.add('mcp');
-  const { client, call } = await connect(walk.desk, {
+  const { client, call } = await connect(walk.sandbox, {
     env: { TMPDIR: walk.temp },
     onStderr: (text) => void walk.outputs.push(`mcp: ${text}`),
   });

@@ -14,16 +14,16 @@ import * as gemini from '../../fixtures/agents/gemini.ts';
 import * as opencode from '../../fixtures/agents/opencode.ts';
 import * as qwen from '../../fixtures/agents/qwen.ts';
 import { STORIES } from '../../fixtures/agents/stories.ts';
-import { tellCanaries } from '../../support/canaries.ts';
+import { plantCanaries } from '../../support/canaries.ts';
 import { runGit } from '../../support/cli.ts';
 import { STORY_CWD } from '../../support/conformance/agents.ts';
-import { settle, startAgent, writeSession } from '../../support/hooks.ts';
+import { startAgent, waitForWorkers, writeSession } from '../../support/hooks.ts';
 import { writeIn } from '../../support/publishing.ts';
 import type { Walk } from './walkthrough.ts';
 
-/** Branch, commits, names and contents of files, as git tells of them. */
+/** Branch, commits, names and contents of files, as git reports them. */
 export function plantInGit(walk: Walk): void {
-  const { project } = walk.desk;
+  const { project } = walk.sandbox;
   const git = (...args: string[]): string => runGit(project, ...args);
   const [branch, folder, file, moved, staged] = walk.plantNames(5);
   for (const text of walk.plant(20)) git('commit', '--quiet', '--allow-empty', '--message', text.replaceAll('\n', ' '));
@@ -42,16 +42,16 @@ export function plantInGit(walk: Walk): void {
 
 /** A long session, captured while it goes on. */
 export async function captureSession(walk: Walk): Promise<void> {
-  const transcript = new Transcript({ cwd: walk.desk.project });
-  const path = join(walk.desk.home, '.claude/projects/-home-ann-shop', 'session.jsonl');
-  tellCanaries(transcript, walk.take(120));
+  const transcript = new Transcript({ cwd: walk.sandbox.project });
+  const path = join(walk.sandbox.home, '.claude/projects/-home-ann-shop', 'session.jsonl');
+  plantCanaries(transcript, walk.take(120));
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, transcript.text);
   await walk.run(['capture', '--transcript', path, '--print', 'v2']);
-  tellCanaries(transcript, walk.take(110));
+  plantCanaries(transcript, walk.take(110));
   const [touched] = walk.plantNames(1);
   transcript.call('named', 'Edit', {
-    file_path: join(walk.desk.project, `src/${touched}.ts`),
+    file_path: join(walk.sandbox.project, `src/${touched}.ts`),
     old_string: walk.plantOne(),
     new_string: walk.plantOne(),
   });
@@ -63,15 +63,15 @@ export async function captureSession(walk: Walk): Promise<void> {
   await walk.run(['show', '--events', '--json']);
 }
 
-/** A session whose hooks run while the worker is held up, so that all they leave lies in the spool. */
+/** A session whose hooks run while the worker is held up, so that all their jobs stay queued. */
 export async function callHooks(walk: Walk): Promise<void> {
-  const { desk } = walk;
-  const session = writeSession(desk);
-  const agent = startAgent(desk, { env: { TMPDIR: walk.temp } });
+  const { sandbox } = walk;
+  const session = writeSession(sandbox);
+  const agent = startAgent(sandbox, { env: { TMPDIR: walk.temp } });
   const call = async (event: string, more: object): Promise<void> =>
     void walk.hear(`hook ${event}`, await agent.call(event, session.input(more)));
   await call('SessionStart', { source: 'startup' });
-  const locks = holdWorkers(desk.store);
+  const locks = holdWorkers(sandbox.store);
   for (const text of walk.plant(8)) {
     await call('UserPromptSubmit', { prompt: text });
     session.transcript.human(text);
@@ -82,12 +82,12 @@ export async function callHooks(walk: Walk): Promise<void> {
   await call('PreCompact', { trigger: 'manual', custom_instructions: walk.plantOne() });
   walk.lookNow('while the worker was away');
   for (const { release } of locks) release();
-  await settle(desk);
+  await waitForWorkers(sandbox);
   await call('SessionStart', { source: 'compact' });
   walk.lookNow('when a brief lay ready');
   await call('SessionEnd', { reason: walk.plantOne() });
   await agent.end();
-  await settle(desk);
+  await waitForWorkers(sandbox);
   await walk.run(['hooks', 'install', '--agent', 'claude-code']);
   await walk.run(['hooks', 'status', '--json']);
   await walk.run(['hooks', 'uninstall', '--agent', 'claude-code']);
@@ -109,9 +109,9 @@ const SAID = [
   'We use exponential backoff instead of a queue',
 ];
 
-/** The story that all agents tell, in this project, with secrets in it. */
+/** The story of the conformance suite, in this project, with secrets in it. */
 function retell(walk: Walk, story: string, write: (text: string) => string): string {
-  const told = story.replaceAll(STORY_CWD, walk.desk.project);
+  const told = story.replaceAll(STORY_CWD, walk.sandbox.project);
   return SAID.reduce((text, said) => {
     const secret = write(walk.plantOne());
     return text.replaceAll(said, () => secret);
@@ -122,7 +122,7 @@ const inJson = (text: string): string => JSON.stringify(text).slice(1, -1);
 
 /** A session of every agent, through its hooks where it has some. */
 export async function captureAgents(walk: Walk): Promise<void> {
-  const { home, project } = walk.desk;
+  const { home, project } = walk.sandbox;
   const paths = new Map<string, string>();
   for (const { agent, place, text } of STORIES) {
     writeIn(home, place, retell(walk, text, inJson));
@@ -144,7 +144,7 @@ export async function captureAgents(walk: Walk): Promise<void> {
     const who = { agent, events: Object.keys(hooks), session: sessions.get(agent) ?? '' };
     await hookAgent(walk, who, paths.get(agent) ?? null);
   }
-  await settle(walk.desk);
+  await waitForWorkers(walk.sandbox);
   for (const agent of ['goose', 'pi', 'aider']) {
     walk.agents.add(agent);
     await walk.run(['capture', '--transcript', paths.get(agent) ?? '', '--agent', agent]);
@@ -159,7 +159,7 @@ function writeOpenCode(walk: Walk, path: string): void {
   makeDatabase(path, (database) => {
     opencode.createSchema(database);
     opencode.insertSession(database, { messages, title: walk.plantOne() });
-    database.exec(`UPDATE session SET directory = '${walk.desk.project}'`);
+    database.exec(`UPDATE session SET directory = '${walk.sandbox.project}'`);
   });
 }
 
@@ -173,15 +173,15 @@ const SESSIONS: Readonly<Record<HookedAgent, string>> = {
   cline: cline.SESSION,
 };
 
-/** Every hook of an agent, each told secrets in all members that an agent sends words in. */
+/** Every hook of an agent, each with secrets in all members in which an agent sends text. */
 async function hookAgent(
   walk: Walk,
   { agent, events, session }: { agent: string; events: readonly string[]; session: string },
   path: string | null,
 ): Promise<void> {
-  const { desk } = walk;
+  const { sandbox } = walk;
   walk.agents.add(agent);
-  const running = startAgent(desk, { agent, env: { TMPDIR: walk.temp } });
+  const running = startAgent(sandbox, { agent, env: { TMPDIR: walk.temp } });
   for (const event of events) {
     const [one, two, three] = walk.plant(3);
     const result = await running.call(event, {
@@ -191,8 +191,8 @@ async function hookAgent(
       sessionContext: { rootSessionId: session },
       transcript_path: path,
       transcriptPath: path,
-      cwd: desk.project,
-      workspaceRoots: [desk.project],
+      cwd: sandbox.project,
+      workspaceRoots: [sandbox.project],
       parent_agent_id: null,
       source: 'startup',
       trigger: 'manual',

@@ -2,27 +2,27 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { type LabelledSecret, writeSecrets } from '../../fixtures/secrets/write-secrets.ts';
 import { Watch } from '../../support/canaries.ts';
-import { type Desk, makeDesk, type RunResult } from '../../support/cli.ts';
-import { type GitDesk, makeGitDesk } from '../../support/publishing.ts';
+import { makeSandbox, type RunResult, type Sandbox } from '../../support/cli.ts';
+import { type GitSandbox, makeGitSandbox } from '../../support/publishing.ts';
 
 const COUNT = 800;
 
 interface WalkOptions {
   input?: string;
   env?: Readonly<Record<string, string>>;
-  /** Whose command it is; the sender's unless told otherwise. */
-  at?: Desk;
+  /** Whose command it is; the sender's by default. */
+  at?: Sandbox;
   /** How it is to end, if not well. */
   status?: number;
 }
 
 /** A walk through the commands with secrets planted on the way, and all that they printed and sent. */
 export class Walk {
-  readonly desk: GitDesk = makeGitDesk('[publish.git]\nref = "refs/heads/memory"\nremote = "origin"\n');
-  /** Somebody to whom bundles are sent. */
-  readonly receiver: Desk = makeDesk();
+  readonly sandbox: GitSandbox = makeGitSandbox('[publish.git]\nref = "refs/heads/memory"\nremote = "origin"\n');
+  /** A user to whom bundles are sent. */
+  readonly receiver: Sandbox = makeSandbox();
   /** For temporary files of all commands, and for what is exported. */
-  readonly temp: string = join(this.desk.folder, 'temp');
+  readonly temp: string = join(this.sandbox.folder, 'temp');
   readonly planted: LabelledSecret[] = [];
   readonly outputs: string[] = [];
   /** What was found in the store before the end of the walk. */
@@ -63,7 +63,10 @@ export class Walk {
     return names.map(({ secret }) => secret);
   }
 
-  async run(args: readonly string[], { at = this.desk, env, status = 0, ...rest }: WalkOptions = {}): Promise<string> {
+  async run(
+    args: readonly string[],
+    { at = this.sandbox, env, status = 0, ...rest }: WalkOptions = {},
+  ): Promise<string> {
     this.commands.add(args[0] ?? '');
     const result = await at.run(args, { timeoutMs: 60_000, ...rest, env: { TMPDIR: this.temp, ...env } });
     if (result.status !== status)
@@ -79,6 +82,6 @@ export class Walk {
 
   /** Looks at the store as it is now: later it may hold less. */
   lookNow(when: string): void {
-    this.early.push(...this.watch.findInFiles(this.desk.store).map((told) => `${when}: ${told}`));
+    this.early.push(...this.watch.findInFiles(this.sandbox.store).map((told) => `${when}: ${told}`));
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { type Embedder, openEndpoint } from '../../../src/search/semantic/endpoint.ts';
 import { readSemanticSettings } from '../../../src/search/semantic/settings.ts';
 import { compareVectors, normalizeVector } from '../../../src/search/semantic/vector-store.ts';
-import { type Desk, makeDesk } from '../../support/cli.ts';
+import { makeSandbox, type Sandbox } from '../../support/cli.ts';
 import { testEmbedder } from '../../support/conformance/embedder.ts';
 import {
   EMBEDDING_KEY,
@@ -16,16 +16,16 @@ import {
 import { openLoopback } from '../../support/loopback.ts';
 import { codeOf, configure, writeIn } from '../../support/publishing.ts';
 
-function openFor(desk: Desk, url: string, more = ''): Embedder {
-  configure(desk, `[search.meaning]\nurl = "${url}"\nmodel = "toy"\n${more}`);
-  const settings = readSemanticSettings(desk.machine);
+function openFor(sandbox: Sandbox, url: string, more = ''): Embedder {
+  configure(sandbox, `[search.meaning]\nurl = "${url}"\nmodel = "toy"\n${more}`);
+  const settings = readSemanticSettings(sandbox.machine);
   if (settings === null) throw new Error('meaning is not set');
-  return openEndpoint(settings, desk.machine);
+  return openEndpoint(settings, sandbox.machine);
 }
 
 async function openBoth(more = ''): Promise<{ server: EmbeddingServer; embedder: Embedder }> {
   const server = await openEmbeddingServer();
-  return { server, embedder: openFor(makeDesk(), `${server.url}/v1`, more) };
+  return { server, embedder: openFor(makeSandbox(), `${server.url}/v1`, more) };
 }
 
 testEmbedder('an OpenAI-compatible endpoint', async () => {
@@ -90,8 +90,8 @@ describe('an embedding endpoint that misbehaves', () => {
       response.writeHead(200).end(formatAnswer([[1]]));
     });
     const server = await openEmbeddingServer();
-    const desk = withKey(makeDesk());
-    const embedder = openFor(desk, `${server.url}/v1`, 'key_variable = "TOY_KEY"');
+    const sandbox = withKey(makeSandbox());
+    const embedder = openFor(sandbox, `${server.url}/v1`, 'key_variable = "TOY_KEY"');
     for (const status of [301, 302, 307, 308]) {
       server.answer = () => ({ status, headers: { location: `${other.url}/v1/embeddings` } });
       expect(await codeOf(embedder.embed(['a'], 'text'))).toBe('HANDOVER_REMOTE_REFUSED');
@@ -101,27 +101,27 @@ describe('an embedding endpoint that misbehaves', () => {
   });
 });
 
-function withKey(desk: Desk): Desk {
-  const env = { ...desk.machine.env, TOY_KEY: EMBEDDING_KEY };
-  return { ...desk, machine: { ...desk.machine, env } };
+function withKey(sandbox: Sandbox): Sandbox {
+  const env = { ...sandbox.machine.env, TOY_KEY: EMBEDDING_KEY };
+  return { ...sandbox, machine: { ...sandbox.machine, env } };
 }
 
 describe('the settings of semantic search', () => {
   it('are off unless the user sets them, and can be switched off', () => {
-    const desk = makeDesk();
-    expect(readSemanticSettings(desk.machine)).toBeNull();
-    configure(desk, '[search.meaning]\nurl = "http://localhost:1/v1"\nmodel = "toy"\nenabled = false\n');
-    expect(readSemanticSettings(desk.machine)).toBeNull();
+    const sandbox = makeSandbox();
+    expect(readSemanticSettings(sandbox.machine)).toBeNull();
+    configure(sandbox, '[search.meaning]\nurl = "http://localhost:1/v1"\nmodel = "toy"\nenabled = false\n');
+    expect(readSemanticSettings(sandbox.machine)).toBeNull();
   });
 
   it('of a project are ignored', () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     writeIn(
-      desk.project,
+      sandbox.project,
       '.agent-handover/config.toml',
       '[search.meaning]\nurl = "https://evil.example/v1"\nmodel = "toy"\n',
     );
-    expect(readSemanticSettings(desk.machine)).toBeNull();
+    expect(readSemanticSettings(sandbox.machine)).toBeNull();
   });
 
   it.each([
@@ -134,29 +134,29 @@ describe('the settings of semantic search', () => {
     'file:///etc/passwd',
     'nonsense',
   ])('refuse an unencrypted remote address: %s', (url) => {
-    expect(() => openFor(makeDesk(), url)).toThrow(/not an address/);
+    expect(() => openFor(makeSandbox(), url)).toThrow(/not an address/);
   });
 
   it.each(['https://models.example/v1', 'http://localhost:11434/v1', 'http://[::1]:1234/v1/'])('accept %s', (url) => {
-    expect(openFor(makeDesk(), url).batch).toBe(32);
+    expect(openFor(makeSandbox(), url).batch).toBe(32);
   });
 
   it('read the key from a variable or a private file', async () => {
     const server = await openEmbeddingServer();
-    const desk = makeDesk();
-    const file = join(desk.home, 'key');
+    const sandbox = makeSandbox();
+    const file = join(sandbox.home, 'key');
     writeFileSync(file, `${EMBEDDING_KEY}\n`, { mode: 0o600 });
-    await openFor(desk, `${server.url}/v1`, 'key_file = "~/key"').embed(['a'], 'text');
-    await openFor(withKey(desk), `${server.url}/v1`, 'key_variable = "TOY_KEY"').embed(['a'], 'text');
-    await openFor(desk, `${server.url}/v1`).embed(['a'], 'text');
+    await openFor(sandbox, `${server.url}/v1`, 'key_file = "~/key"').embed(['a'], 'text');
+    await openFor(withKey(sandbox), `${server.url}/v1`, 'key_variable = "TOY_KEY"').embed(['a'], 'text');
+    await openFor(sandbox, `${server.url}/v1`).embed(['a'], 'text');
     expect(server.requests.map(({ authorization }) => authorization)).toEqual([
       `Bearer ${EMBEDDING_KEY}`,
       `Bearer ${EMBEDDING_KEY}`,
       undefined,
     ]);
     chmodSync(file, 0o644);
-    expect(() => openFor(desk, server.url, 'key_file = "~/key"')).toThrow(/others can read/);
-    expect(() => openFor(desk, server.url, 'key_variable = "TOY_KEY"')).toThrow(/no key in the variable TOY_KEY/);
+    expect(() => openFor(sandbox, server.url, 'key_file = "~/key"')).toThrow(/others can read/);
+    expect(() => openFor(sandbox, server.url, 'key_variable = "TOY_KEY"')).toThrow(/no key in the variable TOY_KEY/);
   });
 
   it('add the prefixes that the model needs to queries and texts', async () => {

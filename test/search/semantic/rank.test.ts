@@ -5,7 +5,7 @@ import { type Candidate, embedAll, type Ranking, rankBySimilarity } from '../../
 import { VECTORS } from '../../../src/search/semantic/vector-store.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
 import { writeSecrets } from '../../fixtures/secrets/write-secrets.ts';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { type EmbeddingServer, openEmbeddingServer } from '../../support/embedding-server.ts';
 import { codeOf, configure } from '../../support/publishing.ts';
 
@@ -18,9 +18,9 @@ const FACTS: Candidate<string>[] = [
 
 async function begin(more = ''): Promise<{ server: EmbeddingServer; store: Store; url: string }> {
   const server = await openEmbeddingServer();
-  const desk = makeDesk();
-  configure(desk, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\ntimeout = 0.5\n${more}`);
-  return { server, store: openStore(desk.machine), url: server.url };
+  const sandbox = makeSandbox();
+  configure(sandbox, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\ntimeout = 0.5\n${more}`);
+  return { server, store: openStore(sandbox.machine), url: server.url };
 }
 
 async function ask(store: Store, text: string, candidates = FACTS): Promise<Ranking<string>> {
@@ -31,7 +31,7 @@ async function ask(store: Store, text: string, candidates = FACTS): Promise<Rank
 
 describe('semantic ranking', () => {
   it('is off unless the user configured it', async () => {
-    expect(await rankBySimilarity(openStore(makeDesk().machine), { text: 'car', candidates: FACTS })).toBeNull();
+    expect(await rankBySimilarity(openStore(makeSandbox().machine), { text: 'car', candidates: FACTS })).toBeNull();
   });
 
   it('finds facts in other words', async () => {
@@ -151,6 +151,6 @@ describe('embedding all facts', () => {
   });
 
   it('says what to configure when nothing is', async () => {
-    expect(await codeOf(embedAll(openStore(makeDesk().machine), FACTS))).toBe('HANDOVER_MEANING_UNCONFIGURED');
+    expect(await codeOf(embedAll(openStore(makeSandbox().machine), FACTS))).toBe('HANDOVER_MEANING_UNCONFIGURED');
   });
 });

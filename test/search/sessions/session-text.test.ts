@@ -65,14 +65,14 @@ const STORIES: { name: string; agent: Agent; place: string; story: string }[] = 
     name: 'Claude Code',
     agent: claudeCodeAgent,
     place: `.claude/projects/-app/${claudeCode.SESSION_ID}.jsonl`,
-    story: claudeCode.tellStory().text,
+    story: claudeCode.makeStory().text,
   },
   { name: 'Codex', agent: codexAgent, place: ROLLOUT, story: toJsonLines(codex.legacyStory()) },
   {
     name: 'Qwen Code',
     agent: qwenAgent,
     place: '.qwen/projects/-app/chats/s.jsonl',
-    story: qwen.tellStory().text,
+    story: qwen.makeStory().text,
   },
 ];
 
@@ -129,7 +129,7 @@ describe('the searchable text of a session', () => {
   });
 
   it('is read on when the transcript grew, and rebuilt when it was rewritten', () => {
-    const t = claudeCode.tellStory();
+    const t = claudeCode.makeStory();
     const path = writeText(join(makeFolder(), '.claude/projects/-app/a.jsonl'), t.text);
     const reader = new Reader(claudeCodeAgent, path);
     reader.read();

@@ -18,7 +18,7 @@ export type Told =
 const first = 'Add a retry to the upload';
 const second = 'Test the retry';
 
-/** One session, to be told in the format of each agent: every agent's reader must give these events, in this order. */
+/** One session, to be written in the format of each agent: every agent's reader must give these events, in this order. */
 export const STORY: readonly Told[] = [
   { type: 'prompt', text: 'Make the upload retry when the server is busy' },
   { type: 'reply', text: 'I will look at the upload client first.' },
@@ -84,7 +84,7 @@ export interface AgentCase {
   agent: Agent;
   /**
    * Lays the story out on disk as the agent would, in a machine of its own, and says where. `cwd` is where the story
-   * plays when it cannot be told to play in STORY_CWD, because the agent keeps its transcript in the project.
+   * plays when it cannot be told to play in STORY_CWD, because the agent has its transcript in the project.
    */
   layOut(): { machine: Machine; path: string; id: string; cwd?: string };
   /** What this agent's format cannot say, and how the story reads without it. */

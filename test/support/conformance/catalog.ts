@@ -4,7 +4,7 @@ import { sealHandover } from '../../../src/handover/seal.ts';
 import { type Catalog, type CatalogRow, type Filter, takeRows } from '../../../src/store/catalog.ts';
 import { forgetHandover, saveMigratedHandover } from '../../../src/store/handovers.ts';
 import { openStore, pathOfHandover, type Store } from '../../../src/store/store.ts';
-import { keepOne, makeClock, makeFolder, makeMachine, NOON } from '../temp-store.ts';
+import { makeClock, makeFolder, makeMachine, NOON, saveOne } from '../temp-store.ts';
 
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
@@ -47,14 +47,14 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
         ['e', NOON + 1500],
       ] as const) {
         clock.set(at);
-        keepOne(store, title);
+        saveOne(store, title);
       }
       expect(await titles(store)).toEqual(['e', 'd', 'c', 'b', 'a']);
     });
 
     it('has the fields that a list shows', async () => {
       const { store } = makeCase();
-      const handover = keepOne(store, 'the parser');
+      const handover = saveOne(store, 'the parser');
       expect(await ask(store)).toEqual([
         {
           id: handover.id,
@@ -75,7 +75,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
     it('has the session of captured handovers, and the score of rated ones', async () => {
       const { store } = makeCase();
       const last_at = '2026-01-31T11:59:00.000Z';
-      keepOne(store, 'captured', {
+      saveOne(store, 'captured', {
         session: { ...session, id: 's-1', last_at },
         quality: { score: 0.75, rating: 'Good', axes: { goal: 0.75 } },
       });
@@ -84,25 +84,25 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
 
     it('includes later saves and deletions', async () => {
       const { store, clock } = makeCase();
-      const first = keepOne(store, 'a');
+      const first = saveOne(store, 'a');
       expect(await titles(store)).toEqual(['a']);
       clock.set(NOON + MINUTE);
-      keepOne(store, 'b');
+      saveOne(store, 'b');
       expect(await titles(store)).toEqual(['b', 'a']);
       forgetHandover(store, first.id);
       expect(await titles(store)).toEqual(['b']);
       clock.set(NOON - DAY);
-      keepOne(store, 'older');
+      saveOne(store, 'older');
       expect(await titles(store)).toHaveLength(2);
     });
 
     it('notices an older handover added and a newer one deleted at the same time', async () => {
       const { store, clock } = makeCase();
-      keepOne(store, 'a');
+      saveOne(store, 'a');
       clock.set(NOON + MINUTE);
-      const gone = keepOne(store, 'b');
+      const gone = saveOne(store, 'b');
       expect(await titles(store)).toEqual(['b', 'a']);
-      const { checksum: _, ...draft } = keepOne(makeCase().store, 'older');
+      const { checksum: _, ...draft } = saveOne(makeCase().store, 'older');
       const early = sealHandover({
         ...draft,
         id: '20260131-110000-aaaa',
@@ -115,13 +115,13 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
 
     it('filters by id, agent, project, text and time, each alone and together', async () => {
       const { store, clock } = makeCase();
-      const a = keepOne(store, 'Fix the Parser', { session: { ...session, agent: 'Claude-Code' } });
+      const a = saveOne(store, 'Fix the Parser', { session: { ...session, agent: 'Claude-Code' } });
       clock.set(NOON + MINUTE);
-      const b = keepOne(store, 'Write docs', {
+      const b = saveOne(store, 'Write docs', {
         project: { id: 'p-0123456789abcdef', name: 'Docs', remote: null },
       });
       clock.set(NOON + 2 * MINUTE);
-      keepOne(store, 'ÜBERSICHT bauen');
+      saveOne(store, 'ÜBERSICHT bauen');
       const cases: [Filter, string[]][] = [
         [{ idPrefix: a.id }, ['Fix the Parser']],
         [{ idPrefix: a.id.slice(0, 8) }, ['ÜBERSICHT bauen', 'Write docs', 'Fix the Parser']],
@@ -146,9 +146,9 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
 
     it('skips a damaged file with a warning, and lists all others', async () => {
       const { store, clock } = makeCase();
-      const broken = keepOne(store, 'broken');
+      const broken = saveOne(store, 'broken');
       clock.set(NOON + MINUTE);
-      keepOne(store, 'whole');
+      saveOne(store, 'whole');
       writeFileSync(pathOfHandover(store, broken.id), '{"schema": "handover/1"');
       const catalog = await open(store);
       expect((await takeRows(catalog.rows({}), 10)).map((row) => row.title)).toEqual(['whole']);
@@ -162,7 +162,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       const { store, clock } = makeCase();
       for (let i = 0; i < 1203; i++) {
         clock.set(NOON + Math.floor(i / 3) * 777);
-        keepOne(store, String(i));
+        saveOne(store, String(i));
       }
       const rows = await ask(store);
       expect(new Set(rows.map((row) => row.id)).size).toBe(1203);

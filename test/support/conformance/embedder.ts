@@ -9,7 +9,7 @@ export interface EmbedderCase {
   cutOff(): Promise<void>;
 }
 
-/** What every embedder keeps to, whatever makes its vectors. */
+/** What every embedder must do, whatever makes its vectors. */
 export function testEmbedder(name: string, open: () => Promise<EmbedderCase>): void {
   const texts = ['the car is red', 'an automobile', 'a database index', 'über 😀 "quoted"\n\\', 'x'];
 

@@ -19,7 +19,7 @@ import { type HookRequest, installHooks, uninstallHooks } from '../../../src/app
 import { readHookStatus } from '../../../src/app/setup/status.ts';
 import { listHookFiles } from '../../../src/app/setup/targets.ts';
 import { openStore, type Store } from '../../../src/store/store.ts';
-import { type Desk, makeDesk, makeTempFolder } from '../cli.ts';
+import { makeSandbox, makeTempFolder, type Sandbox } from '../cli.ts';
 import { snapshotTree } from '../tree.ts';
 
 /** Settings that a user of any of the agents could have. */
@@ -34,16 +34,16 @@ const SETTINGS = `\uFEFF{\r
 /** What holds for the hooks of every agent. */
 export function describeHookHost(host: HookHost): void {
   describe(`the hooks of ${host.title}`, () => {
-    let desk: Desk;
+    let sandbox: Sandbox;
     let store: Store;
     let request: HookRequest;
 
     beforeEach(() => {
-      desk = makeDesk();
-      store = openStore(desk.machine);
+      sandbox = makeSandbox();
+      store = openStore(sandbox.machine);
       request = {
         scope: 'user',
-        project: desk.project,
+        project: sandbox.project,
         launcher: makeLauncher(),
         withServer: true,
         agents: [host.agent],
@@ -51,37 +51,37 @@ export function describeHookHost(host: HookHost): void {
       };
     });
 
-    const files = (by: HookRequest = request): HookFile[] => listHookFiles(host, desk.machine, by);
+    const files = (by: HookRequest = request): HookFile[] => listHookFiles(host, sandbox.machine, by);
     const status = (by: HookRequest = request): ReturnType<typeof readHookStatus>[number] | undefined =>
       readHookStatus(store, by)[0];
 
     it('are installed where there was no file, and leave nothing when uninstalled', () => {
-      const before = listPaths(desk.home);
+      const before = listPaths(sandbox.home);
       expect(status()).toMatchObject({ state: 'none', detected: false });
       expect(installHooks(store, request).map(({ change }) => change)).toEqual(files().map(() => 'created'));
       expect(status()).toMatchObject({ state: 'installed', detected: true });
       expect(status()?.files.flatMap(({ missing }) => missing)).toEqual([]);
       uninstallHooks(store, request);
       expect(status()?.state).toBe('none');
-      expect(listPaths(desk.home)).toEqual(before);
-      expect(listPaths(join(desk.store, 'installs'))).toEqual([]);
+      expect(listPaths(sandbox.home)).toEqual(before);
+      expect(listPaths(join(sandbox.store, 'installs'))).toEqual([]);
     });
 
     it('are installed once', () => {
       installHooks(store, request);
-      const once = snapshotTree(desk.folder, (path) => path.includes('locks'));
+      const once = snapshotTree(sandbox.folder, (path) => path.includes('locks'));
       expect(installHooks(store, request).every(({ change }) => change === 'unchanged')).toBe(true);
-      expect(snapshotTree(desk.folder, (path) => path.includes('locks'))).toEqual(once);
+      expect(snapshotTree(sandbox.folder, (path) => path.includes('locks'))).toEqual(once);
     });
 
     it('change nothing in a dry run', () => {
-      const before = snapshotTree(desk.folder);
+      const before = snapshotTree(sandbox.folder);
       expect(installHooks(store, { ...request, dryRun: true })[0]?.change).toBe('created');
-      expect(snapshotTree(desk.folder)).toEqual(before);
+      expect(snapshotTree(sandbox.folder)).toEqual(before);
     });
 
     it('are updated when the program has moved, and still leave nothing', () => {
-      const before = listPaths(desk.home);
+      const before = listPaths(sandbox.home);
       installHooks(store, request);
       const later = { ...request, launcher: makeLauncher() };
       expect(status(later)?.state).toBe('outdated');
@@ -93,7 +93,7 @@ export function describeHookHost(host: HookHost): void {
         expect(text).not.toContain(dirname(request.launcher.script));
       }
       uninstallHooks(store, later);
-      expect(listPaths(desk.home)).toEqual(before);
+      expect(listPaths(sandbox.home)).toEqual(before);
     });
 
     it('are reported when their program is missing', () => {
@@ -104,17 +104,17 @@ export function describeHookHost(host: HookHost): void {
 
     it('can be installed for one project, inside the project', () => {
       const inProject: HookRequest = { ...request, scope: 'project' };
-      const before = listPaths(desk.folder).filter((path) => !path.startsWith('store'));
+      const before = listPaths(sandbox.folder).filter((path) => !path.startsWith('store'));
       installHooks(store, inProject);
       expect(status(inProject)?.state).toBe('installed');
-      expect(files(inProject).every(({ path }) => path.startsWith(desk.project))).toBe(true);
-      expect(listPaths(desk.home)).toEqual([]);
+      expect(files(inProject).every(({ path }) => path.startsWith(sandbox.project))).toBe(true);
+      expect(listPaths(sandbox.home)).toEqual([]);
       uninstallHooks(store, inProject);
-      expect(listPaths(desk.folder).filter((path) => !path.startsWith('store'))).toEqual(before);
+      expect(listPaths(sandbox.folder).filter((path) => !path.startsWith('store'))).toEqual(before);
     });
 
     it('do not follow a link out of the project', () => {
-      symlinkSync(makeTempFolder(), join(desk.project, host.projectFolder));
+      symlinkSync(makeTempFolder(), join(sandbox.project, host.projectFolder));
       expect(() => installHooks(store, { ...request, scope: 'project' })).toThrow(
         expect.objectContaining({ code: 'HANDOVER_PATH_UNSAFE' }),
       );
@@ -122,9 +122,9 @@ export function describeHookHost(host: HookHost): void {
 
     it('have a backup that only the user can read', () => {
       installHooks(store, request);
-      const kept = listPaths(join(desk.store, 'installs'));
+      const kept = listPaths(join(sandbox.store, 'installs'));
       expect(kept).toHaveLength(files().length);
-      for (const name of kept) expect(statSync(join(desk.store, 'installs', name)).mode & 0o777).toBe(0o600);
+      for (const name of kept) expect(statSync(join(sandbox.store, 'installs', name)).mode & 0o777).toBe(0o600);
     });
 
     it('can be installed without the MCP server, and are uninstalled with it', () => {
@@ -206,7 +206,7 @@ export function describeHookHost(host: HookHost): void {
       it('are uninstalled without their backup too', () => {
         const path = writeSettings(files());
         installHooks(store, request);
-        rmSync(join(desk.store, 'installs'), { recursive: true });
+        rmSync(join(sandbox.store, 'installs'), { recursive: true });
         uninstallHooks(store, request);
         expect(readFileSync(path, 'utf8')).toBe(SETTINGS);
       });
@@ -214,8 +214,8 @@ export function describeHookHost(host: HookHost): void {
       it('never restore a damaged backup', () => {
         const path = writeSettings(files());
         installHooks(store, request);
-        for (const name of readdirSync(join(desk.store, 'installs'))) {
-          const receipt = join(desk.store, 'installs', name);
+        for (const name of readdirSync(join(sandbox.store, 'installs'))) {
+          const receipt = join(sandbox.store, 'installs', name);
           const sealed = JSON.parse(readFileSync(receipt, 'utf8'));
           writeFileSync(receipt, JSON.stringify({ ...sealed, before: Buffer.from('{}').toString('base64') }));
         }
@@ -225,7 +225,7 @@ export function describeHookHost(host: HookHost): void {
 
       it('are refused for a broken file with its line, and nothing is written', () => {
         const path = writeSettings(files(), SETTINGS.replace('"dark",', '"dark"'));
-        const before = snapshotTree(desk.home);
+        const before = snapshotTree(sandbox.home);
         expect(() => installHooks(store, request)).toThrow(
           expect.objectContaining({
             code: 'HANDOVER_JSON_INVALID',
@@ -234,7 +234,7 @@ export function describeHookHost(host: HookHost): void {
         );
         expect(status()).toMatchObject({ state: 'unreadable' });
         expect(uninstallHooks(store, request).every(({ change }) => change === 'unchanged')).toBe(true);
-        expect(snapshotTree(desk.home)).toEqual(before);
+        expect(snapshotTree(sandbox.home)).toEqual(before);
       });
 
       it('are refused where the settings have something else in their place', () => {
@@ -262,11 +262,11 @@ export function describeHookHost(host: HookHost): void {
           mkdirSync(dirname(path), { recursive: true });
           writeFileSync(path, '#!/bin/sh\necho mine\n');
         }
-        const before = snapshotTree(desk.home);
+        const before = snapshotTree(sandbox.home);
         expect(() => installHooks(store, request)).toThrow(expect.objectContaining({ code: 'HANDOVER_PATH_UNSAFE' }));
         uninstallHooks(store, request);
         expect(status()?.state).toBe('none');
-        expect(snapshotTree(desk.home)).toEqual(before);
+        expect(snapshotTree(sandbox.home)).toEqual(before);
       });
     }
   });

@@ -1,15 +1,15 @@
 import { rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Desk } from '../cli.ts';
+import type { Sandbox } from '../cli.ts';
 import { codeOf, publish, writeIn } from '../publishing.ts';
 
 /** A backend with somewhere to publish to. */
 export interface PublishCase {
-  desk: Desk;
-  /** What has arrived, by path; without what was there before. */
+  sandbox: Sandbox;
+  /** What was published, by path; without what was there before. */
   read(): Promise<ReadonlyMap<string, string>>;
-  /** Somebody else writes there, past us. */
+  /** Another program writes there. */
   writeAsOther(path: string, text: string): Promise<void>;
   cutOff(): Promise<void>;
   reconnect(): Promise<void>;
@@ -32,31 +32,31 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
 
   const begin = async (): Promise<PublishCase> => {
     const made = await open();
-    writeIn(made.desk.project, 'HANDOFF.md', '# Where things stand\n');
-    writeIn(made.desk.project, NOTE, 'über 😀\r\n');
+    writeIn(made.sandbox.project, 'HANDOFF.md', '# Where things stand\n');
+    writeIn(made.sandbox.project, NOTE, 'über 😀\r\n');
     return made;
   };
 
   describe(`publishing to ${name}`, () => {
     it('publishes every file, byte for byte', async () => {
-      const { desk, read } = await begin();
-      expect((await publish(desk)).outcome).toBe('published');
+      const { sandbox, read } = await begin();
+      expect((await publish(sandbox)).outcome).toBe('published');
       expect(await read()).toEqual(expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }));
     });
 
     it('reports nothing new when all is published, and changes nothing', async () => {
-      const { desk, read } = await begin();
-      await publish(desk);
+      const { sandbox, read } = await begin();
+      await publish(sandbox);
       const before = await read();
-      expect(await publish(desk)).toMatchObject({ outcome: 'nothing new', changes: [] });
+      expect(await publish(sandbox)).toMatchObject({ outcome: 'nothing new', changes: [] });
       expect(await read()).toEqual(before);
     });
 
     it('publishes what changed since', async () => {
-      const { desk, read } = await begin();
-      await publish(desk);
-      writeIn(desk.project, 'HANDOFF.md', '# Further on\n');
-      const { outcome, changes } = await publish(desk);
+      const { sandbox, read } = await begin();
+      await publish(sandbox);
+      writeIn(sandbox.project, 'HANDOFF.md', '# Further on\n');
+      const { outcome, changes } = await publish(sandbox);
       expect({ outcome, changes }).toEqual({
         outcome: 'published',
         changes: [{ path: 'HANDOFF.md', change: 'changed', bytes: 13 }],
@@ -65,79 +65,79 @@ export function testPublisher(name: string, open: () => Promise<PublishCase>, tr
     });
 
     it.skipIf(traits.takesHandoffOnly)('recognises a file, whatever its name', async () => {
-      const { desk, read } = await begin();
+      const { sandbox, read } = await begin();
       const path = `memory/it's "50 %" <of> a & b + ü.md`;
-      writeIn(desk.project, path, 'one\n');
-      await publish(desk);
-      expect((await publish(desk)).outcome).toBe('nothing new');
-      writeIn(desk.project, path, 'two\n');
-      expect((await publish(desk)).changes).toEqual([{ path, change: 'changed', bytes: 4 }]);
+      writeIn(sandbox.project, path, 'one\n');
+      await publish(sandbox);
+      expect((await publish(sandbox)).outcome).toBe('nothing new');
+      writeIn(sandbox.project, path, 'two\n');
+      expect((await publish(sandbox)).changes).toEqual([{ path, change: 'changed', bytes: 4 }]);
       expect((await read()).get(path)).toBe('two\n');
     });
 
     it('plans exactly what it then publishes, and sends nothing for the plan', async () => {
-      const { desk, read } = await begin();
-      const planned = await publish(desk, { dryRun: true });
+      const { sandbox, read } = await begin();
+      const planned = await publish(sandbox, { dryRun: true });
       expect(planned.outcome).toBe('would publish');
       expect(await read()).toEqual(new Map());
-      const published = await publish(desk);
+      const published = await publish(sandbox);
       expect(published.changes).toEqual(planned.changes);
-      expect((await publish(desk, { dryRun: true })).outcome).toBe('nothing new');
+      expect((await publish(sandbox, { dryRun: true })).outcome).toBe('nothing new');
     });
 
     it('redacts secrets in what it publishes, and says so', async () => {
-      const { desk, read } = await begin();
-      writeIn(desk.project, 'HANDOFF.md', `token ${SECRET}\n`);
-      const { redactions } = await publish(desk);
+      const { sandbox, read } = await begin();
+      writeIn(sandbox.project, 'HANDOFF.md', `token ${SECRET}\n`);
+      const { redactions } = await publish(sandbox);
       expect(redactions).toEqual([{ kind: 'github-token', count: 1 }]);
       expect((await read()).get('HANDOFF.md')).toMatch(/^token \[redacted:github-token:\w{8}\]\n$/);
-      expect((await publish(desk)).outcome).toBe('nothing new');
+      expect((await publish(sandbox)).outcome).toBe('nothing new');
     });
 
     it('exits with 69 when disconnected, and the next try publishes everything', async () => {
-      const { desk, read, cutOff, reconnect } = await begin();
+      const { sandbox, read, cutOff, reconnect } = await begin();
       await cutOff();
-      expect(await codeOf(publish(desk))).toBe('HANDOVER_REMOTE_UNREACHABLE');
-      expect(await codeOf(publish(desk))).toBe('HANDOVER_REMOTE_UNREACHABLE');
+      expect(await codeOf(publish(sandbox))).toBe('HANDOVER_REMOTE_UNREACHABLE');
+      expect(await codeOf(publish(sandbox))).toBe('HANDOVER_REMOTE_UNREACHABLE');
       await reconnect();
-      expect((await publish(desk)).outcome).toBe('published');
+      expect((await publish(sandbox)).outcome).toBe('published');
       expect((await read()).get('HANDOFF.md')).toBe('# Where things stand\n');
-      expect((await publish(desk)).outcome).toBe('nothing new');
+      expect((await publish(sandbox)).outcome).toBe('nothing new');
     });
 
     it('finds what was published though the local record is lost', async () => {
-      const { desk, read } = await begin();
-      await publish(desk);
+      const { sandbox, read } = await begin();
+      await publish(sandbox);
       const before = await read();
-      rmSync(join(desk.store, 'published'), { recursive: true, force: true });
-      await publish(desk);
+      rmSync(join(sandbox.store, 'published'), { recursive: true, force: true });
+      await publish(sandbox);
       expect(await read()).toEqual(before);
     });
 
     it('is complete after four concurrent runs', async () => {
-      const { desk, read } = await begin();
-      const reports = await Promise.all([1, 2, 3, 4].map(() => publish(desk)));
+      const { sandbox, read } = await begin();
+      const reports = await Promise.all([1, 2, 3, 4].map(() => publish(sandbox)));
       expect(reports.filter(({ outcome }) => outcome === 'published')).toHaveLength(1);
       expect(await read()).toEqual(expected({ 'HANDOFF.md': '# Where things stand\n', [NOTE]: 'über 😀\r\n' }));
     });
 
     it.skipIf(traits.lastWriterWins)('never overwrites what somebody else wrote since', async () => {
-      const { desk, read, writeAsOther } = await begin();
-      await publish(desk);
+      const { sandbox, read, writeAsOther } = await begin();
+      await publish(sandbox);
       await writeAsOther('HANDOFF.md', '# Theirs\n');
-      writeIn(desk.project, 'HANDOFF.md', '# Ours\n');
-      expect(await codeOf(publish(desk))).toBe('HANDOVER_PUBLISH_CONFLICT');
+      writeIn(sandbox.project, 'HANDOFF.md', '# Ours\n');
+      expect(await codeOf(publish(sandbox))).toBe('HANDOVER_PUBLISH_CONFLICT');
       expect((await read()).get('HANDOFF.md')).toBe('# Theirs\n');
     });
 
     it('follows no link, and says what it left out', async () => {
-      const { desk, read } = await begin();
-      writeIn(desk.folder, 'private/key.md', 'private\n');
-      rmSync(join(desk.project, 'HANDOFF.md'));
-      symlinkSync(join(desk.folder, 'private', 'key.md'), join(desk.project, 'HANDOFF.md'));
-      symlinkSync(join(desk.folder, 'private'), join(desk.project, 'memory', 'linked'));
+      const { sandbox, read } = await begin();
+      writeIn(sandbox.folder, 'private/key.md', 'private\n');
+      rmSync(join(sandbox.project, 'HANDOFF.md'));
+      symlinkSync(join(sandbox.folder, 'private', 'key.md'), join(sandbox.project, 'HANDOFF.md'));
+      symlinkSync(join(sandbox.folder, 'private'), join(sandbox.project, 'memory', 'linked'));
       const links = traits.takesHandoffOnly ? ['HANDOFF.md'] : ['HANDOFF.md', 'memory/linked'];
-      expect((await publish(desk)).leftOut).toEqual(links);
+      expect((await publish(sandbox)).leftOut).toEqual(links);
       expect([...(await read()).values()].join()).not.toContain('private');
     });
   });

@@ -9,10 +9,10 @@ import type { Handover, UnstampedDraft } from '../../../src/model/handover.ts';
 import { describePlace } from '../../../src/platform/project.ts';
 import { saveHandover } from '../../../src/store/handovers.ts';
 import { openStore, pathOfHandover } from '../../../src/store/store.ts';
-import { errorCode, makeDesk, runGit } from '../../support/cli.ts';
+import { errorCode, makeSandbox, runGit } from '../../support/cli.ts';
 import { DECLARED, HUMAN, makeDraft, makeFact, OBSERVED, sealDraft } from '../../support/facts.ts';
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const task = (status: string): Fact => makeFact('task', 'Test the retry', { ...OBSERVED, status });
 const check = (status: string): Fact =>
   makeFact('check', 'npm test', { ...OBSERVED, status, detail: { stem: 'npm test' } });
@@ -20,12 +20,12 @@ const RULE = makeFact('constraint', 'Never retry on 404', HUMAN);
 const GOAL = makeFact('goal', 'Make the upload retry', { ...HUMAN, detail: { role: 'current' } });
 const NEWER = makeFact('goal', 'Write it down', { ...HUMAN, detail: { role: 'current' } });
 
-/** Keeps a handover of the desk's project as `capture` would. */
+/** Saves a handover of the sandbox's project as `capture` would. */
 function keep(draft: UnstampedDraft, previous: Handover | null = null): Handover {
-  const { project, workspace } = describePlace('.', desk.machine);
+  const { project, workspace } = describePlace('.', sandbox.machine);
   const placed = { ...draft, project, workspace };
   const linked = linkHandover(placed, previous === null ? null : { previous, byHand: null });
-  return saveHandover(openStore(desk.machine), (stamp) => sealHandover({ ...linked, ...stamp })).handover;
+  return saveHandover(openStore(sandbox.machine), (stamp) => sealHandover({ ...linked, ...stamp })).handover;
 }
 
 let first: Handover;
@@ -33,25 +33,25 @@ let second: Handover;
 let elsewhere: string;
 
 beforeAll(async () => {
-  runGit(desk.project, 'init', '--quiet');
-  runGit(desk.project, 'commit', '--quiet', '--allow-empty', '--message', 'one');
-  writeFileSync(join(desk.project, 'old.ts'), 'x');
+  runGit(sandbox.project, 'init', '--quiet');
+  runGit(sandbox.project, 'commit', '--quiet', '--allow-empty', '--message', 'one');
+  writeFileSync(join(sandbox.project, 'old.ts'), 'x');
   first = keep(makeDraft([GOAL, RULE, task('pending'), check('failed'), makeFact('note', 'In passing')]));
-  runGit(desk.project, 'add', '.');
-  runGit(desk.project, 'commit', '--quiet', '--message', 'two');
-  runGit(desk.project, 'checkout', '--quiet', '-b', 'retry');
-  writeFileSync(join(desk.project, 'new.ts'), 'x');
+  runGit(sandbox.project, 'add', '.');
+  runGit(sandbox.project, 'commit', '--quiet', '--message', 'two');
+  runGit(sandbox.project, 'checkout', '--quiet', '-b', 'retry');
+  writeFileSync(join(sandbox.project, 'new.ts'), 'x');
   const { session } = makeDraft([]);
   second = keep(makeDraft([NEWER, task('completed'), check('ok')], { session: { ...session, id: 's-2' } }), first);
-  const other = join(desk.folder, 'other');
+  const other = join(sandbox.folder, 'other');
   mkdirSync(other);
-  elsewhere = await desk.save('--title', 'Elsewhere', '--project', other);
+  elsewhere = await sandbox.save('--title', 'Elsewhere', '--project', other);
 });
 
 describe('handover diff', () => {
   it('shows the outcome of every fact, the commits, and the changed files', async () => {
     const [before, after] = [first, second].map(({ workspace }) => workspace.git?.head);
-    const text = await desk.ok(['diff', first.id, second.id]);
+    const text = await sandbox.ok(['diff', first.id, second.id]);
     expect(text).toBe(
       [
         `first    ${first.id}  ${first.created_at}  The work`,
@@ -84,13 +84,13 @@ describe('handover diff', () => {
         '',
       ].join('\n'),
     );
-    expect(await desk.ok(['diff', first.id, second.id, '--all'])).toContain(
+    expect(await sandbox.ok(['diff', first.id, second.id, '--all'])).toContain(
       `\ncarried\n  constraint Never retry on 404  (${RULE.id})\n`,
     );
   });
 
   it('prints the same as JSON', async () => {
-    const json = await desk.json(['diff', first.id, second.id]);
+    const json = await sandbox.json(['diff', first.id, second.id]);
     const outline = ({ id, kind, status = null, text }: { status?: string | null } & Omit<Fact, 'status'>) => ({
       id,
       kind,
@@ -116,33 +116,33 @@ describe('handover diff', () => {
     expect(Object.keys(json)).toEqual([
       ...['first', 'second', 'relation', 'new', 'carried', 'changed', 'resolved', 'superseded', 'dropped', 'git'],
     ]);
-    const all = await desk.json<{ carried_facts: unknown[] }>(['diff', first.id, second.id, '--all']);
+    const all = await sandbox.json<{ carried_facts: unknown[] }>(['diff', first.id, second.id, '--all']);
     expect(all.carried_facts).toEqual([outline(RULE)]);
   });
 
   it('compares one alone with its previous, and none with the newest of the project', async () => {
-    const expected = await desk.ok(['diff', first.id, second.id]);
-    expect(await desk.ok(['diff', second.id])).toBe(expected);
-    expect(await desk.ok(['diff'])).toBe(expected);
+    const expected = await sandbox.ok(['diff', first.id, second.id]);
+    expect(await sandbox.ok(['diff', second.id])).toBe(expected);
+    expect(await sandbox.ok(['diff'])).toBe(expected);
   });
 
   it('finds nothing between a handover and itself', async () => {
-    const text = await desk.ok(['diff', first.id, first.id]);
+    const text = await sandbox.ok(['diff', first.id, first.id]);
     expect(text).toContain('\nrelation the same\n');
     expect(text).toMatch(/\nfacts {4}0 new, 5 carried, 0 changed, 0 resolved, 0 superseded, 0 dropped\n$/);
   });
 
   it('compares backwards in time without inventing outcomes', async () => {
-    const { relation, dropped, resolved } = await desk.json<Record<string, unknown>>(['diff', second.id, first.id]);
+    const { relation, dropped, resolved } = await sandbox.json<Record<string, unknown>>(['diff', second.id, first.id]);
     expect([relation, resolved]).toEqual(['earlier', []]);
     expect(dropped).toMatchObject([{ id: NEWER.id, reason: 'not known yet' }]);
   });
 
   it('says that two handovers are of different projects', async () => {
-    const { status, stdout, stderr } = await desk.run(['diff', first.id, elsewhere]);
+    const { status, stdout, stderr } = await sandbox.run(['diff', first.id, elsewhere]);
     expect([status, stderr]).toEqual([0, 'note: these are from different projects: project and other\n']);
     expect(stdout).toContain('\nrelation from another project\n');
-    const json = await desk.json(['diff', elsewhere, first.id]);
+    const json = await sandbox.json(['diff', elsewhere, first.id]);
     expect(json).toMatchObject({ relation: 'another project', carried: 0 });
   });
 
@@ -155,22 +155,22 @@ describe('handover diff', () => {
       [[first.id, second.id, elsewhere], 64, 'HANDOVER_USAGE'],
     ];
     for (const [args, status, code] of cases) {
-      const result = await desk.run(['diff', ...args, '--json']);
+      const result = await sandbox.run(['diff', ...args, '--json']);
       expect([args, result.status, errorCode(result)]).toEqual([args, status, code]);
     }
-    expect((await desk.run(['diff', first.id])).stderr).toBe(
+    expect((await sandbox.run(['diff', first.id])).stderr).toBe(
       `error: ${first.id} has no predecessor\n  next: Name two: handover diff ID OTHER; see what there is: handover list\n`,
     );
     const broken = keep(makeDraft([GOAL]));
-    writeFileSync(pathOfHandover(openStore(desk.machine), broken.id), '{}');
-    const result = await desk.run(['diff', first.id, broken.id, '--json']);
+    writeFileSync(pathOfHandover(openStore(sandbox.machine), broken.id), '{}');
+    const result = await sandbox.run(['diff', first.id, broken.id, '--json']);
     expect([result.status, errorCode(result)]).toEqual([65, 'HANDOVER_RECORD_DAMAGED']);
   });
 
   it('names the handover that was forgotten', async () => {
     const last = keep(makeDraft([NEWER]), second);
-    await desk.ok(['forget', second.id]);
-    const { status, stderr } = await desk.run(['diff', last.id]);
+    await sandbox.ok(['forget', second.id]);
+    const { status, stderr } = await sandbox.run(['diff', last.id]);
     expect(status).toBe(66);
     expect(stderr).toContain(`${second.id}, the predecessor of ${last.id}, was deleted`);
   });

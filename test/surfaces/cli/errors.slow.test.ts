@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { captureWork } from '../../support/captured-work.ts';
-import { makeDesk, makeTempFolder } from '../../support/cli.ts';
+import { makeSandbox, makeTempFolder } from '../../support/cli.ts';
 
 interface Answer {
   lines: string[];
@@ -25,7 +25,7 @@ interface Answer {
   has_more: boolean;
 }
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const ids: string[] = [];
 
 const BUSY = 'Error: listen EADDRINUSE: address already in use :::3000';
@@ -33,7 +33,7 @@ const TYPES = "src/cart.ts:41:7 - error TS2345: Argument of type 'string' is not
 const LOST = "TypeError: Cannot read properties of undefined (reading 'total')";
 
 beforeAll(async () => {
-  const closed = await captureWork(desk, {
+  const closed = await captureWork(sandbox, {
     day: 1,
     steps: [
       { ask: 'Make the server start in tests' },
@@ -46,7 +46,7 @@ beforeAll(async () => {
       { edit: 'src/after.ts' },
     ],
   });
-  const open = await captureWork(desk, {
+  const open = await captureWork(sandbox, {
     day: 2,
     steps: [
       { ask: 'Add money to the cart' },
@@ -54,7 +54,7 @@ beforeAll(async () => {
       { run: 'npm run smoke', output: LOST, fails: true },
     ],
   });
-  const later = await captureWork(desk, {
+  const later = await captureWork(sandbox, {
     day: 3,
     steps: [
       { ask: 'Go on with the cart' },
@@ -66,9 +66,9 @@ beforeAll(async () => {
 });
 
 async function ask(text: string, ...more: string[]): Promise<Answer> {
-  const indexed = await desk.json<Answer>(['errors', text, ...more]);
+  const indexed = await sandbox.json<Answer>(['errors', text, ...more]);
   const env = { HANDOVER_SQLITE: 'none' };
-  expect(await desk.json<Answer>(['errors', text, ...more], { env })).toEqual(indexed);
+  expect(await sandbox.json<Answer>(['errors', text, ...more], { env })).toEqual(indexed);
   return indexed;
 }
 
@@ -101,7 +101,7 @@ Emitted 'error' event on Server instance at:
     at emitErrorNT (node:net:1919:8) {
   code: 'EADDRINUSE', syscall: 'listen'
 }`;
-    const { seen } = await desk.json<Answer>(['errors', '-'], { input: trace });
+    const { seen } = await sandbox.json<Answer>(['errors', '-'], { input: trace });
     expect(seen.map(({ handover }) => handover)).toEqual([ids[0]]);
   });
 
@@ -115,7 +115,7 @@ Emitted 'error' event on Server instance at:
       in_later_session: true,
       files: [{ path: 'src/cart.ts', change: 'edited' }],
     });
-    const text = await desk.ok(['errors', TYPES]);
+    const text = await sandbox.ok(['errors', TYPES]);
     expect(text).toContain(`succeeded in ${ids[2]}, after:\n  - edited src/cart.ts\n`);
   });
 
@@ -129,22 +129,22 @@ Emitted 'error' event on Server instance at:
   it('says which errors are still open, and which were marked as resolved', async () => {
     const { seen } = await ask(LOST);
     expect(seen).toMatchObject([{ state: 'open', remedy: null }]);
-    await desk.ok(['resolve', seen[0]?.fact ?? '', '--because', 'the smoke test is gone']);
+    await sandbox.ok(['resolve', seen[0]?.fact ?? '', '--because', 'the smoke test is gone']);
     expect((await ask(LOST)).seen).toMatchObject([{ state: 'closed', because: 'the smoke test is gone' }]);
   });
 
   it('says what it searched for, and what to type next, when the error is new', async () => {
-    const { stdout, stderr } = await desk.run(['errors', 'fatal: not a git repository at all']);
+    const { stdout, stderr } = await sandbox.run(['errors', 'fatal: not a git repository at all']);
     expect(stdout).toBe('not seen before\n  looked for: fatal: not a git repository at all\n');
     expect(stderr).toContain('handover errors TEXT --all');
-    expect((await desk.run(['errors', ''])).status).toBe(64);
-    expect((await desk.run(['errors', '-'], { input: ' \n' })).status).toBe(64);
+    expect((await sandbox.run(['errors', ''])).status).toBe(64);
+    expect((await sandbox.run(['errors', '-'], { input: ' \n' })).status).toBe(64);
   });
 
   it('searches this project, unless --all is passed', async () => {
     const cwd = makeTempFolder();
-    expect((await desk.json<Answer>(['errors', BUSY], { cwd })).seen).toEqual([]);
-    expect((await desk.json<Answer>(['errors', BUSY, '--all'], { cwd })).seen).toHaveLength(1);
+    expect((await sandbox.json<Answer>(['errors', BUSY], { cwd })).seen).toEqual([]);
+    expect((await sandbox.json<Answer>(['errors', BUSY, '--all'], { cwd })).seen).toHaveLength(1);
     expect((await ask(BUSY, '--agent', 'codex')).seen).toEqual([]);
   });
 
@@ -157,8 +157,8 @@ Emitted 'error' event on Server instance at:
       'x'.repeat(300_000),
       'é '.repeat(50_000),
     ])
-      expect((await desk.run(['errors', '-', '--json'], { input })).status, input.slice(0, 20)).toBeLessThan(66);
-    const { status } = await desk.run(['errors', '-'], { input: 'x'.repeat(5_000_000) });
+      expect((await sandbox.run(['errors', '-', '--json'], { input })).status, input.slice(0, 20)).toBeLessThan(66);
+    const { status } = await sandbox.run(['errors', '-'], { input: 'x'.repeat(5_000_000) });
     expect(status).toBe(65);
   });
 });

@@ -2,31 +2,31 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { captureWork } from '../../support/captured-work.ts';
-import { makeDesk, makeTempFolder } from '../../support/cli.ts';
+import { makeSandbox, makeTempFolder } from '../../support/cli.ts';
 
 type Row = Record<string, unknown> & { path: string };
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const ids: string[] = [];
 
 beforeAll(async () => {
   const steps = [{ ask: 'Rework the cart, please' }, { edit: 'src/cart.ts' }, { edit: 'src/money.ts' }];
-  await captureWork(desk, { day: 1, steps });
-  const grown = await captureWork(desk, { day: 1, steps: [...steps, { run: 'rm src/money.ts' }] });
-  const below = join(desk.project, 'src');
+  await captureWork(sandbox, { day: 1, steps });
+  const grown = await captureWork(sandbox, { day: 1, steps: [...steps, { run: 'rm src/money.ts' }] });
+  const below = join(sandbox.project, 'src');
   mkdirSync(below);
-  const second = await captureWork(desk, {
+  const second = await captureWork(sandbox, {
     day: 2,
     steps: [{ ask: 'Speed up the cart, please' }, { edit: 'src/cart.ts' }, { edit: '../outside/x.ts' }],
   });
-  const byHand = await desk.save('--agent', 'codex', '--title', 'Look at it', '--file', 'src/cart.ts');
+  const byHand = await sandbox.save('--agent', 'codex', '--title', 'Look at it', '--file', 'src/cart.ts');
   ids.push(grown.id, second.id, byHand);
 });
 
 describe('handover files', () => {
   it('counts the sessions of all agents that changed a file, the most changed files first', async () => {
-    const rows = await desk.json<Row[]>(['files']);
-    expect(rows.map(({ path }) => path)).toEqual(['src/cart.ts', join(desk.folder, 'outside/x.ts'), 'src/money.ts']);
+    const rows = await sandbox.json<Row[]>(['files']);
+    expect(rows.map(({ path }) => path)).toEqual(['src/cart.ts', join(sandbox.folder, 'outside/x.ts'), 'src/money.ts']);
     expect(rows[0]).toMatchObject({
       sessions: 3,
       created: 0,
@@ -37,11 +37,11 @@ describe('handover files', () => {
       handover: ids[2],
     });
     expect(rows[2]).toMatchObject({ sessions: 1, edited: 0, deleted: 1, handover: ids[0] });
-    expect(await desk.json(['files'], { env: { HANDOVER_SQLITE: 'none' } })).toEqual(rows);
+    expect(await sandbox.json(['files'], { env: { HANDOVER_SQLITE: 'none' } })).toEqual(rows);
   });
 
   it('prints a table, limited by --limit', async () => {
-    const { stdout, stderr } = await desk.run(['files', '--limit', '1']);
+    const { stdout, stderr } = await sandbox.run(['files', '--limit', '1']);
     expect(stdout).toBe(
       `src/cart.ts\n  3 sessions: edited 2, named 1; by claude-code, codex; last just now, ${ids[2]}\n`,
     );
@@ -49,11 +49,13 @@ describe('handover files', () => {
   });
 
   it('filters by agent and time, and says what to type when there is nothing', async () => {
-    expect(await desk.json<Row[]>(['files', '--agent', 'codex'])).toMatchObject([{ path: 'src/cart.ts', sessions: 1 }]);
-    expect(await desk.json(['files', '--since', '2099-01-01'])).toEqual([]);
+    expect(await sandbox.json<Row[]>(['files', '--agent', 'codex'])).toMatchObject([
+      { path: 'src/cart.ts', sessions: 1 },
+    ]);
+    expect(await sandbox.json(['files', '--since', '2099-01-01'])).toEqual([]);
     const cwd = makeTempFolder();
-    const { stdout, stderr } = await desk.run(['files'], { cwd });
+    const { stdout, stderr } = await sandbox.run(['files'], { cwd });
     expect([stdout, stderr.includes('handover files --all')]).toEqual(['no handover mentions files\n', true]);
-    expect(await desk.json<Row[]>(['files', '--all'], { cwd })).toHaveLength(3);
+    expect(await sandbox.json<Row[]>(['files', '--all'], { cwd })).toHaveLength(3);
   });
 });

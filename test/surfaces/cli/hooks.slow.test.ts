@@ -1,21 +1,21 @@
 import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
+import { makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
 import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
 
 const AGENTS = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen', 'copilot', 'cline'];
 
-let desk: Desk;
+let sandbox: Sandbox;
 /** Without the programs of the machine that the tests run on. */
 const env = { PATH: '/nowhere' };
 
 beforeEach(() => {
-  desk = makeDesk();
+  sandbox = makeSandbox();
 });
 
 function writeHome(name: string, text: string): string {
-  const path = join(desk.home, name);
+  const path = join(sandbox.home, name);
   mkdirSync(join(path, '..'), { recursive: true });
   writeFileSync(path, text);
   return path;
@@ -24,7 +24,7 @@ function writeHome(name: string, text: string): string {
 describe('handover hooks', () => {
   it('writes commands with absolute paths, the agent and the event', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
-    await desk.ok(['hooks', 'install', '--agent', 'claude-code'], { env });
+    await sandbox.ok(['hooks', 'install', '--agent', 'claude-code'], { env });
     const { hooks } = JSON.parse(readFileSync(settings, 'utf8'));
     expect(Object.keys(hooks)).toEqual(['SessionStart', 'UserPromptSubmit', 'Stop', 'PreCompact', 'SessionEnd']);
     const [word = '', script = '', ...rest] = hooks.Stop[0].hooks[0].command.split(' ');
@@ -34,15 +34,15 @@ describe('handover hooks', () => {
   });
 
   it('finds agents by their program and its version, without starting it', async () => {
-    const programs = join(desk.folder, 'bin');
-    const folder = join(desk.folder, 'lib/node_modules/@openai/codex');
+    const programs = join(sandbox.folder, 'bin');
+    const folder = join(sandbox.folder, 'lib/node_modules/@openai/codex');
     mkdirSync(join(folder, 'bin'), { recursive: true });
     mkdirSync(programs);
     writeFileSync(join(folder, 'package.json'), '{"name":"@openai/codex","version":"0.166.0"}');
-    writeFileSync(join(folder, 'bin/codex.js'), `#!/bin/sh\ntouch ${desk.folder}/started\n`);
+    writeFileSync(join(folder, 'bin/codex.js'), `#!/bin/sh\ntouch ${sandbox.folder}/started\n`);
     chmodSync(join(folder, 'bin/codex.js'), 0o755);
     symlinkSync(join(folder, 'bin/codex.js'), join(programs, 'codex'));
-    const { agents } = await desk.json<{ agents: { agent: string }[] }>(['hooks', 'status', '--agent', 'codex'], {
+    const { agents } = await sandbox.json<{ agents: { agent: string }[] }>(['hooks', 'status', '--agent', 'codex'], {
       env: { PATH: programs },
     });
     expect(agents).toEqual([
@@ -54,37 +54,37 @@ describe('handover hooks', () => {
         folder: null,
       }),
     ]);
-    expect(readdirSync(desk.folder)).not.toContain('started');
+    expect(readdirSync(sandbox.folder)).not.toContain('started');
   });
 
   it('lists its subcommands when one is unknown', async () => {
-    const { status, stderr } = await desk.run(['hooks', 'instal'], { env });
+    const { status, stderr } = await sandbox.run(['hooks', 'instal'], { env });
     expect([status, stderr]).toEqual([64, expect.stringContaining('install')]);
   });
 
   it('refuses an agent that is not installed or not known', async () => {
-    const absent = await desk.run(['hooks', 'install', '--agent', 'codex'], { env });
+    const absent = await sandbox.run(['hooks', 'install', '--agent', 'codex'], { env });
     expect([absent.status, absent.stderr]).toEqual([66, expect.stringContaining('Codex is not on this machine')]);
-    const unknown = await desk.run(['hooks', 'install', '--agent', 'aider'], { env });
+    const unknown = await sandbox.run(['hooks', 'install', '--agent', 'aider'], { env });
     expect([unknown.status, unknown.stderr]).toEqual([64, expect.stringContaining(AGENTS.join(', '))]);
   });
 
   it('writes nothing at all when one of the files cannot be read', async () => {
     writeHome('.claude/settings.json', '{}');
     const broken = writeHome('.qwen/settings.json', '{\n  "a": 1\n  "b": 2\n}\n');
-    const { status, stderr } = await desk.run(['hooks', 'install', '--json'], { env });
+    const { status, stderr } = await sandbox.run(['hooks', 'install', '--json'], { env });
     expect(status).toBe(65);
     expect(JSON.parse(stderr).error).toMatchObject({
       code: 'HANDOVER_JSON_INVALID',
       message: `${broken} cannot be read at line 3, column 3: comma expected`,
       line: 3,
     });
-    expect(readFileSync(join(desk.home, '.claude/settings.json'), 'utf8')).toBe('{}');
-    expect(await desk.ok(['hooks', 'status', '--agent', 'qwen'], { env })).toContain('cannot be read at line 3');
+    expect(readFileSync(join(sandbox.home, '.claude/settings.json'), 'utf8')).toBe('{}');
+    expect(await sandbox.ok(['hooks', 'status', '--agent', 'qwen'], { env })).toContain('cannot be read at line 3');
   });
 
   it('uses the configuration folders that environment variables name', async () => {
-    const folder = join(desk.folder, 'elsewhere');
+    const folder = join(sandbox.folder, 'elsewhere');
     const homes = {
       CLAUDE_CONFIG_DIR: join(folder, 'claude'),
       CODEX_HOME: join(folder, 'codex'),
@@ -97,47 +97,47 @@ describe('handover hooks', () => {
     for (const home of [...Object.values(homes), join(folder, 'gemini/.gemini'), join(folder, 'config/opencode')]) {
       mkdirSync(home, { recursive: true });
     }
-    await desk.ok(['hooks', 'install'], { env: { ...env, ...homes } });
-    expect(readdirSync(desk.home)).toEqual([]);
-    const { agents } = await desk.json<{ agents: { state: string }[] }>(['hooks', 'status'], {
+    await sandbox.ok(['hooks', 'install'], { env: { ...env, ...homes } });
+    expect(readdirSync(sandbox.home)).toEqual([]);
+    const { agents } = await sandbox.json<{ agents: { state: string }[] }>(['hooks', 'status'], {
       env: { ...env, ...homes },
     });
     expect(agents.map(({ state }) => state)).toEqual(AGENTS.map(() => 'installed'));
   });
 
   it('writes only into the project with --scope project, from any folder in it', async () => {
-    runGit(desk.project, 'init', '--quiet');
-    const inner = join(desk.project, 'src');
+    runGit(sandbox.project, 'init', '--quiet');
+    const inner = join(sandbox.project, 'src');
     mkdirSync(inner);
     writeHome('.claude/settings.json', '{}');
-    await desk.ok(['hooks', 'install', '--scope', 'project'], {
+    await sandbox.ok(['hooks', 'install', '--scope', 'project'], {
       env: { PATH: process.env.PATH },
       cwd: inner,
     });
-    expect(readdirSync(join(desk.project, '.claude'))).toEqual(['settings.local.json']);
-    expect(readFileSync(join(desk.home, '.claude/settings.json'), 'utf8')).toBe('{}');
+    expect(readdirSync(join(sandbox.project, '.claude'))).toEqual(['settings.local.json']);
+    expect(readFileSync(join(sandbox.home, '.claude/settings.json'), 'utf8')).toBe('{}');
   });
 
   it('installs once when many install at the same time', async () => {
     const settings = writeHome('.claude/settings.json', '{"hooks": {"Stop": []}}');
-    const runs = await Promise.all(Array.from({ length: 6 }, () => desk.run(['hooks', 'install'], { env })));
+    const runs = await Promise.all(Array.from({ length: 6 }, () => sandbox.run(['hooks', 'install'], { env })));
     expect(runs.map(({ status, stderr }) => [status, stderr])).toEqual(runs.map(() => [0, '']));
     expect(runs.filter(({ stdout }) => stdout.includes('  changed  '))).toHaveLength(1);
     expect(readFileSync(settings, 'utf8').match(/hook\.cjs/g)).toHaveLength(5);
-    await desk.ok(['hooks', 'uninstall'], { env });
+    await sandbox.ok(['hooks', 'uninstall'], { env });
     expect(readFileSync(settings, 'utf8')).toBe('{"hooks": {"Stop": []}}');
   });
 
   it('says when the user has disabled all hooks', async () => {
     writeHome('.gemini/settings.json', '{"hooksConfig": {"enabled": false}}');
-    await desk.ok(['hooks', 'install'], { env });
-    expect(await desk.ok(['hooks', 'status', '--agent', 'gemini'], { env })).toContain('all hooks are turned off');
+    await sandbox.ok(['hooks', 'install'], { env });
+    expect(await sandbox.ok(['hooks', 'status', '--agent', 'gemini'], { env })).toContain('all hooks are turned off');
   });
 
   it('does not change a write-protected file', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     chmodSync(settings, 0o444);
-    const { status, stderr } = await desk.run(['hooks', 'install'], { env });
+    const { status, stderr } = await sandbox.run(['hooks', 'install'], { env });
     expect([status, stderr]).toEqual([77, expect.stringContaining('is write-protected')]);
     expect(readFileSync(settings, 'utf8')).toBe('{}');
   });
@@ -147,14 +147,14 @@ describe('the trust that Codex asks for', () => {
   const codex = ['--agent', 'codex'];
 
   function noteTrust(hash: string): void {
-    const hooks = join(desk.home, '.codex/hooks.json');
+    const hooks = join(sandbox.home, '.codex/hooks.json');
     const events = ['session_start', 'user_prompt_submit', 'stop', 'interrupt', 'pre_compact', 'session_end'];
     const notes = events.map((event) => `[hooks.state."${hooks}:${event}:0:0"]\ntrusted_hash = "sha256:${hash}"\n`);
     writeHome('.codex/config.toml', `model = "m"\n${notes.join('')}`);
   }
 
   async function isTrusted(): Promise<boolean | null> {
-    const { agents } = await desk.json<{ agents: { files: { trusted: boolean | null }[] }[] }>(
+    const { agents } = await sandbox.json<{ agents: { files: { trusted: boolean | null }[] }[] }>(
       ['hooks', 'status', ...codex],
       { env },
     );
@@ -164,7 +164,7 @@ describe('the trust that Codex asks for', () => {
   it('is explained until the user grants it, and never granted by us', async () => {
     const config = writeHome('.codex/config.toml', 'model = "m"\n');
     expect(await isTrusted()).toBeNull();
-    const printed = await desk.ok(['hooks', 'install', ...codex], { env });
+    const printed = await sandbox.ok(['hooks', 'install', ...codex], { env });
     expect(printed).toContain('next: Codex runs no hook before you have reviewed it: start codex');
     expect(await isTrusted()).toBe(false);
     expect(readFileSync(config, 'utf8')).toMatch(/^model = "m"\n\n# Written by .*\n\[mcp_servers\.handover\]\n/);
@@ -175,10 +175,10 @@ describe('the trust that Codex asks for', () => {
 
   it('is asked for again when a hook has changed', async () => {
     const hooks = writeHome('.codex/hooks.json', '{}');
-    await desk.ok(['hooks', 'install', ...codex], { env });
+    await sandbox.ok(['hooks', 'install', ...codex], { env });
     writeFileSync(hooks, readFileSync(hooks, 'utf8').replaceAll('/bin/hook.cjs', '/older/bin/hook.cjs'));
     noteTrust('11');
-    expect(await desk.ok(['hooks', 'install', ...codex], { env })).toContain('next: Codex runs no hook');
+    expect(await sandbox.ok(['hooks', 'install', ...codex], { env })).toContain('next: Codex runs no hook');
     expect(await isTrusted()).toBe(false);
     noteTrust('22');
     expect(await isTrusted()).toBe(true);
@@ -188,9 +188,9 @@ describe('the trust that Codex asks for', () => {
 describe('handover doctor', () => {
   it('reports hooks whose program is missing', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
-    await desk.ok(['hooks', 'install'], { env });
+    await sandbox.ok(['hooks', 'install'], { env });
     writeFileSync(settings, readFileSync(settings, 'utf8').replaceAll(process.execPath, '/gone/node'));
-    const { findings } = await desk.json<{ findings: { code: string; message: string }[] }>(['doctor'], {
+    const { findings } = await sandbox.json<{ findings: { code: string; message: string }[] }>(['doctor'], {
       env,
     });
     expect(findings).toContainEqual(
@@ -201,14 +201,14 @@ describe('handover doctor', () => {
         ),
       }),
     );
-    expect(findings.some(({ code }) => /unknown|stranger/.test(code))).toBe(false);
+    expect(findings.some(({ code }) => /unknown/.test(code))).toBe(false);
   });
 });
 
 describe('handover init', () => {
   it('without a terminal says what to type, and changes nothing', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
-    const { status, stdout, stderr } = await desk.run(['init'], { env });
+    const { status, stdout, stderr } = await sandbox.run(['init'], { env });
     expect(status).toBe(64);
     expect(stdout).toContain(`to do: add hooks for claude-code to ${settings}\n`);
     expect(stderr).toContain('handover init --yes');
@@ -218,7 +218,7 @@ describe('handover init', () => {
   it('sets up everything with --yes, and has nothing left to do the second time', async () => {
     writeHome('.claude/settings.json', '{}');
     writeHome('.codex/config.toml', '');
-    expect(await desk.json(['init', '--yes'], { env })).toMatchObject({
+    expect(await sandbox.json(['init', '--yes'], { env })).toMatchObject({
       done: true,
       parts: [
         { name: 'files' },
@@ -229,30 +229,32 @@ describe('handover init', () => {
       ],
       next: [expect.stringContaining('start codex')],
     });
-    expect(await desk.ok(['init'], { env })).toContain('there is nothing to set up\n');
+    expect(await sandbox.ok(['init'], { env })).toContain('there is nothing to set up\n');
   });
 
   it('skips what flags exclude', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     writeHome('.qwen/settings.json', '{}');
-    expect(await desk.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe('there is nothing to set up\n');
-    await desk.ok(['init', '--yes', '--no-mcp', '--agent', 'qwen'], { env });
-    expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).not.toContain('mcpServers');
-    await desk.ok(['init', '--yes', '--agent', 'qwen'], { env });
-    expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).toContain('mcpServers');
+    expect(await sandbox.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe(
+      'there is nothing to set up\n',
+    );
+    await sandbox.ok(['init', '--yes', '--no-mcp', '--agent', 'qwen'], { env });
+    expect(readFileSync(join(sandbox.home, '.qwen/settings.json'), 'utf8')).not.toContain('mcpServers');
+    await sandbox.ok(['init', '--yes', '--agent', 'qwen'], { env });
+    expect(readFileSync(join(sandbox.home, '.qwen/settings.json'), 'utf8')).toContain('mcpServers');
     expect(readFileSync(settings, 'utf8')).toBe('{}');
-    expect(readFileSync(join(desk.home, '.qwen/settings.json'), 'utf8')).toContain('hook.cjs');
+    expect(readFileSync(join(sandbox.home, '.qwen/settings.json'), 'utf8')).toContain('hook.cjs');
   });
 
   describe.runIf(hasTerminal)('in a terminal', () => {
     it('asks before each change, and follows the answer', async () => {
       const settings = writeHome('.claude/settings.json', '{}');
-      const no = await runInTerminal(desk, ['init', '--agent', 'claude-code'], {
+      const no = await runInTerminal(sandbox, ['init', '--agent', 'claude-code'], {
         keys: [{ after: 'Do this?', type: 'n' }],
       });
       expect([no.status, no.terminal]).toEqual([75, expect.stringContaining('nothing was done')]);
       expect(readFileSync(settings, 'utf8')).toBe('{}');
-      const yes = await runInTerminal(desk, ['init', '--agent', 'claude-code'], {
+      const yes = await runInTerminal(sandbox, ['init', '--agent', 'claude-code'], {
         keys: [{ after: 'Do this?', type: 'y' }],
       });
       expect(yes.status).toBe(0);

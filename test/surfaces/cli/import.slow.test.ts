@@ -2,13 +2,13 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../../src/model/handover.ts';
-import { type Desk, errorCode, makeDesk, runGit } from '../../support/cli.ts';
+import { errorCode, makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
 import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
 import { snapshotTree } from '../../support/tree.ts';
 
 /** Two people who work on one project, each on a machine of their own. */
-async function makeTwo(): Promise<{ alice: Desk; bob: Desk; key: string }> {
-  const [alice, bob] = [makeDesk(), makeDesk()];
+async function makeTwo(): Promise<{ alice: Sandbox; bob: Sandbox; key: string }> {
+  const [alice, bob] = [makeSandbox(), makeSandbox()];
   for (const { project } of [alice, bob]) {
     runGit(project, 'init', '--quiet');
     runGit(project, 'remote', 'add', 'origin', 'https://example.invalid/acme/shop.git');
@@ -17,9 +17,9 @@ async function makeTwo(): Promise<{ alice: Desk; bob: Desk; key: string }> {
   return { alice, bob, key: public_key };
 }
 
-async function pack(desk: Desk, ...args: string[]): Promise<string> {
-  const path = join(desk.folder, 'work.handover');
-  await desk.ok(['export', '--sign', '--output', path, ...args]);
+async function pack(sandbox: Sandbox, ...args: string[]): Promise<string> {
+  const path = join(sandbox.folder, 'work.handover');
+  await sandbox.ok(['export', '--sign', '--output', path, ...args]);
   return path;
 }
 
@@ -85,7 +85,7 @@ describe('handover import', () => {
 
   it('refuses a known signer with another key, and shows both keys', async () => {
     const { alice, bob, key } = await makeTwo();
-    const mallory = makeDesk();
+    const mallory = makeSandbox();
     const { public_key: other } = await mallory.json<{ public_key: string }>(['keys', 'generate', '--name', 'alice']);
     await bob.ok(['keys', 'trust', key, '--name', 'alice']);
     await mallory.save('--title', 'One');
@@ -167,10 +167,10 @@ describe('handover import', () => {
   });
 
   it('reports a missing file, and a file that is no bundle', async () => {
-    const desk = makeDesk();
-    writeFileSync(join(desk.folder, 'note'), 'hello');
-    expect(errorCode(await desk.run(['import', '--input', '../nothing', '--json']))).toBe('HANDOVER_NOT_FOUND');
-    expect(errorCode(await desk.run(['import', '--input', '../note', '--json']))).toBe('HANDOVER_BUNDLE_INVALID');
-    expect(errorCode(await desk.run(['import', '--input', '/dev/zero', '--json']))).toBe('HANDOVER_NOT_FOUND');
+    const sandbox = makeSandbox();
+    writeFileSync(join(sandbox.folder, 'note'), 'hello');
+    expect(errorCode(await sandbox.run(['import', '--input', '../nothing', '--json']))).toBe('HANDOVER_NOT_FOUND');
+    expect(errorCode(await sandbox.run(['import', '--input', '../note', '--json']))).toBe('HANDOVER_BUNDLE_INVALID');
+    expect(errorCode(await sandbox.run(['import', '--input', '/dev/zero', '--json']))).toBe('HANDOVER_NOT_FOUND');
   });
 });

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../../src/model/handover.ts';
-import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
+import { makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
 
 /** Two people who work on one project, each on a machine of their own. */
-async function makeTwo(): Promise<{ alice: Desk; bob: Desk; key: string }> {
-  const [alice, bob] = [makeDesk(), makeDesk()];
+async function makeTwo(): Promise<{ alice: Sandbox; bob: Sandbox; key: string }> {
+  const [alice, bob] = [makeSandbox(), makeSandbox()];
   for (const { project } of [alice, bob]) {
     runGit(project, 'init', '--quiet');
     runGit(project, 'remote', 'add', 'origin', 'https://example.invalid/acme/shop.git');
@@ -14,9 +14,9 @@ async function makeTwo(): Promise<{ alice: Desk; bob: Desk; key: string }> {
   return { alice, bob, key: public_key };
 }
 
-async function pack(desk: Desk, ...args: string[]): Promise<string> {
-  const path = join(desk.folder, 'work.handover');
-  await desk.ok(['export', '--sign', '--output', path, ...args]);
+async function pack(sandbox: Sandbox, ...args: string[]): Promise<string> {
+  const path = join(sandbox.folder, 'work.handover');
+  await sandbox.ok(['export', '--sign', '--output', path, ...args]);
   return path;
 }
 

@@ -4,13 +4,13 @@ import { describePlace } from '../../../src/platform/project.ts';
 import { errorCode } from '../../support/cli.ts';
 import { HOUR, saveSamples } from './listed-handovers.ts';
 
-const { desk, app, names } = saveSamples();
+const { sandbox, app, names } = saveSamples();
 
 const day = (hoursAgo: number): string => new Date(Date.now() - hoursAgo * HOUR).toISOString();
 
 describe('handover list', () => {
   it('filters by project: folder, subfolder, name, id, and a deleted folder', async () => {
-    for (const words of [app, join(app, 'sub'), 'app', '../App', describePlace(app, desk.machine).project.id]) {
+    for (const words of [app, join(app, 'sub'), 'app', '../App', describePlace(app, sandbox.machine).project.id]) {
       expect(await names('--project', words), words).toEqual(['now', 'week']);
     }
     expect(await names('--project', '.')).toEqual(['day', 'ancient']);
@@ -54,7 +54,7 @@ describe('handover list', () => {
     ['--nonsense'],
     ['stray'],
   ])('refuses %s %s', async (...args) => {
-    const result = await desk.run(['list', ...args.filter((word) => word !== undefined), '--json']);
+    const result = await sandbox.run(['list', ...args.filter((word) => word !== undefined), '--json']);
     expect([result.status, errorCode(result), result.stdout]).toEqual([64, 'HANDOVER_USAGE', '']);
   });
 });

@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { saveSamples } from './listed-handovers.ts';
 
-const { desk, app, ids, names } = saveSamples();
+const { sandbox, app, ids, names } = saveSamples();
 
 describe('handover list', () => {
   it('shows the newest first, as text and as JSON', async () => {
     expect(await names()).toEqual(['now', 'day', 'week', 'ancient']);
-    const text = await desk.ok(['list']);
+    const text = await sandbox.ok(['list']);
     expect(text.split('\n').slice(0, 3)).toEqual([
       `${ids.now}  manual        Just now`,
       '  App, 30m ago',
       '  next: Write tests',
     ]);
-    const [row = {}] = await desk.json<Record<string, unknown>[]>(['list']);
+    const [row = {}] = await sandbox.json<Record<string, unknown>[]>(['list']);
     expect(Object.keys(row)).toEqual([
       'id',
       'created_at',
@@ -32,11 +32,11 @@ describe('handover list', () => {
   });
 
   it('says so when the store is empty, or nothing matches', async () => {
-    const empty = makeDesk();
+    const empty = makeSandbox();
     expect(await empty.ok(['list'])).toBe('no handovers found\n');
     expect(await empty.ok(['list', '--json'])).toBe('[]\n');
-    expect(await desk.ok(['list', '--query', 'nowhere'])).toBe('no handovers found\n');
-    expect(await desk.ok(['list', '--query', 'nowhere', '--json'])).toBe('[]\n');
+    expect(await sandbox.ok(['list', '--query', 'nowhere'])).toBe('no handovers found\n');
+    expect(await sandbox.ok(['list', '--query', 'nowhere', '--json'])).toBe('[]\n');
   });
 
   it('filters by agent, without regard to case, also as --tool', async () => {
@@ -58,7 +58,7 @@ describe('handover list', () => {
     expect(await names('--limit', '2')).toEqual(['now', 'day']);
     expect(await names('--limit', '0')).toHaveLength(4);
     expect(await names('--latest', '--limit', '0')).toEqual(['now']);
-    const { stdout, stderr } = await desk.run(['list', '--limit', '3']);
+    const { stdout, stderr } = await sandbox.run(['list', '--limit', '3']);
     expect(stdout.match(/^\d{8}-/gm)).toHaveLength(3);
     expect(stderr).toContain('handover list --limit 0');
   });

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { expect } from 'vitest';
 import { describePlace } from '../../../src/platform/project.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { type Desk, makeDesk, runGit } from '../../support/cli.ts';
-import { keepSample } from '../../support/samples.ts';
+import { makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
+import { saveSample } from '../../support/samples.ts';
 
 export const HOUR = 3_600_000;
 
@@ -24,8 +24,8 @@ const SAMPLES = [
 ];
 
 interface ListedHandovers {
-  desk: Desk;
-  /** The repository that the samples `week` and `now` belong to; the others belong to the desk's project. */
+  sandbox: Sandbox;
+  /** The repository that the samples `week` and `now` belong to; the others belong to the sandbox's project. */
   app: string;
   /** By the name of the sample. */
   ids: Readonly<Record<string, string>>;
@@ -34,20 +34,20 @@ interface ListedHandovers {
 }
 
 export function saveSamples(): ListedHandovers {
-  const desk = makeDesk();
-  const app = join(desk.folder, 'App');
+  const sandbox = makeSandbox();
+  const app = join(sandbox.folder, 'App');
   mkdirSync(join(app, 'sub'), { recursive: true });
   runGit(app, 'init', '--quiet');
-  const elsewhere = describePlace('.', desk.machine);
-  const inApp = describePlace(app, desk.machine);
+  const elsewhere = describePlace('.', sandbox.machine);
+  const inApp = describePlace(app, sandbox.machine);
   const ids: Record<string, string> = {};
   for (const { name, hoursAgo, parts } of SAMPLES) {
     const clock = { now: () => Date.now() - hoursAgo * HOUR };
-    const store = openStore({ ...desk.machine, clock });
-    ids[name] = keepSample(store, parts, name === 'week' || name === 'now' ? inApp : elsewhere).id;
+    const store = openStore({ ...sandbox.machine, clock });
+    ids[name] = saveSample(store, parts, name === 'week' || name === 'now' ? inApp : elsewhere).id;
   }
   const list = async (args: string[], HANDOVER_SQLITE?: string): Promise<string[]> => {
-    const rows = await desk.json<{ id: string }[]>(['list', ...args], { env: { HANDOVER_SQLITE } });
+    const rows = await sandbox.json<{ id: string }[]>(['list', ...args], { env: { HANDOVER_SQLITE } });
     return rows.map((row) => Object.keys(ids).find((name) => ids[name] === row.id) ?? row.id);
   };
   const names = async (...args: string[]): Promise<string[]> => {
@@ -55,5 +55,5 @@ export function saveSamples(): ListedHandovers {
     expect(scanned).toEqual(indexed);
     return indexed;
   };
-  return { desk, app, ids, names };
+  return { sandbox, app, ids, names };
 }

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeDesk } from '../../support/cli.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { snapshotTree } from '../../support/tree.ts';
 
 /** As agent-handover 0.5.1 and agent-handoff 0.1.0 write them. */
@@ -21,15 +21,15 @@ const FILES: Readonly<Record<string, string>> = {
 
 describe('handover migrate --workspace', () => {
   it('imports everything that older tools left, changes none of it, and keeps the three documents', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     for (const [path, text] of Object.entries(FILES)) {
-      mkdirSync(dirname(join(desk.project, path)), { recursive: true });
-      writeFileSync(join(desk.project, path), text);
+      mkdirSync(dirname(join(sandbox.project, path)), { recursive: true });
+      writeFileSync(join(sandbox.project, path), text);
     }
-    const { status, stdout } = await desk.run(['migrate', '--workspace', '.', '--json']);
+    const { status, stdout } = await sandbox.run(['migrate', '--workspace', '.', '--json']);
     expect(status).toBe(65);
     const { files }: { files: { path: string; outcome: string; note: string }[] } = JSON.parse(stdout);
-    const found = new Map(files.map((file) => [file.path.slice(desk.project.length + 1), file]));
+    const found = new Map(files.map((file) => [file.path.slice(sandbox.project.length + 1), file]));
     expect(found.get('handover.toml')).toMatchObject({ outcome: 'in use', note: '2 steps' });
     expect(found.get('memory')?.note).toBe('1 files of notes, a current state, 1 archives');
     expect(found.get('memory/layer1/2026-11/odd.md')?.outcome).toBe('refused');
@@ -41,10 +41,11 @@ describe('handover migrate --workspace', () => {
       expect(found.get(name)?.outcome).toBe('kept');
       expect(readFileSync(found.get(name)?.note ?? '', 'utf8')).toBe(FILES[name]);
     }
-    for (const [path, text] of Object.entries(FILES)) expect(readFileSync(join(desk.project, path), 'utf8')).toBe(text);
-    const kept = snapshotTree(desk.store).size;
-    await desk.run(['migrate', '--workspace', '.']);
-    expect(snapshotTree(desk.store).size).toBe(kept);
-    expect(await desk.ok(['run'])).toBe('handover steps executed: current_state\n');
+    for (const [path, text] of Object.entries(FILES))
+      expect(readFileSync(join(sandbox.project, path), 'utf8')).toBe(text);
+    const kept = snapshotTree(sandbox.store).size;
+    await sandbox.run(['migrate', '--workspace', '.']);
+    expect(snapshotTree(sandbox.store).size).toBe(kept);
+    expect(await sandbox.ok(['run'])).toBe('handover steps executed: current_state\n');
   });
 });

@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../../src/model/handover.ts';
-import { type Desk, errorCode, makeDesk } from '../../support/cli.ts';
+import { errorCode, makeSandbox, type Sandbox } from '../../support/cli.ts';
 import { snapshotTree } from '../../support/tree.ts';
 
 const RECORD = {
@@ -16,8 +16,8 @@ const RECORD = {
   changed: ['src/a.go', 'b -> c'],
 };
 
-function place(desk: Desk, content: unknown): string {
-  const folder = join(desk.home, '.config', 'session-handoff');
+function place(sandbox: Sandbox, content: unknown): string {
+  const folder = join(sandbox.home, '.config', 'session-handoff');
   mkdirSync(folder, { recursive: true });
   const file = join(folder, 'handoffs.json');
   writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
@@ -32,16 +32,16 @@ interface Migration {
 
 describe('handover migrate', () => {
   it('imports every record under its id, and leaves the file unchanged', async () => {
-    const desk = makeDesk();
-    const file = place(desk, {
+    const sandbox = makeSandbox();
+    const file = place(sandbox, {
       version: 1,
       items: [RECORD, { ...RECORD, id: '20250101-120000-002', next: null }],
     });
     const before = snapshotTree(file);
-    const text = await desk.ok(['migrate']);
+    const text = await sandbox.ok(['migrate']);
     expect(text).toContain('2 imported, 0 already here, 0 refused');
     expect(snapshotTree(file)).toEqual(before);
-    expect(await desk.json<Handover>(['show', RECORD.id])).toMatchObject({
+    expect(await sandbox.json<Handover>(['show', RECORD.id])).toMatchObject({
       created_at: '2025-01-01T12:00:00.000Z',
       session: { agent: 'codex' },
       project: { name: 'shop' },
@@ -55,27 +55,27 @@ describe('handover migrate', () => {
       ],
       imported: { format: 'session-handoff/1', id: RECORD.id },
     });
-    expect(await desk.ok(['doctor'])).toContain('all is well');
+    expect(await sandbox.ok(['doctor'])).toContain('all is well');
   });
 
   it('imports each record once, however often it is run', async () => {
-    const desk = makeDesk();
-    place(desk, { version: 1, items: [RECORD, { ...RECORD, title: 'Another of the same id' }] });
-    const first = await desk.json<Migration>(['migrate']);
+    const sandbox = makeSandbox();
+    place(sandbox, { version: 1, items: [RECORD, { ...RECORD, title: 'Another of the same id' }] });
+    const first = await sandbox.json<Migration>(['migrate']);
     expect(Object.keys(first)).toEqual(['from', 'dry_run', 'records']);
     expect(first.records.map((record) => Object.keys(record))).toEqual(
       Array(2).fill(['position', 'id', 'outcome', 'note', 'file']),
     );
     expect(first.records.map((record) => record.outcome)).toEqual(['imported', 'imported']);
-    const second = await desk.json<Migration>(['migrate']);
+    const second = await sandbox.json<Migration>(['migrate']);
     expect(second.records.map(({ id, outcome }) => [id, outcome])).toEqual(
       first.records.map(({ id }) => [id, 'present']),
     );
-    expect(await desk.json<unknown[]>(['list'])).toHaveLength(2);
+    expect(await sandbox.json<unknown[]>(['list'])).toHaveLength(2);
   });
 
   it('reports bad records, exits with 65, and imports the others', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const bad = [
       'text',
       null,
@@ -86,53 +86,53 @@ describe('handover migrate', () => {
       { ...RECORD, next: 'x' },
       { ...RECORD, id: '' },
     ];
-    place(desk, { version: 1, items: [...bad, RECORD] });
-    const { status, stdout } = await desk.run(['migrate', '--json']);
+    place(sandbox, { version: 1, items: [...bad, RECORD] });
+    const { status, stdout } = await sandbox.run(['migrate', '--json']);
     expect(status).toBe(65);
     const { records }: Migration = JSON.parse(stdout);
     expect(records.map((record) => record.outcome)).toEqual([...bad.map(() => 'refused'), 'imported']);
     expect(records.slice(0, -1).every((record) => (record.note ?? '') !== '')).toBe(true);
     expect(records.map((record) => record.position)).toEqual(records.map((_, at) => at + 1));
-    expect((await desk.json<{ id: string }[]>(['list'])).map((row) => row.id)).toEqual([RECORD.id]);
+    expect((await sandbox.json<{ id: string }[]>(['list'])).map((row) => row.id)).toEqual([RECORD.id]);
   });
 
   it('gives a record with a foreign id a new one, and remembers the old one', async () => {
-    const desk = makeDesk();
-    place(desk, { version: 1, items: [{ ...RECORD, id: '../../evil' }] });
-    const { records } = await desk.json<Migration>(['migrate']);
+    const sandbox = makeSandbox();
+    place(sandbox, { version: 1, items: [{ ...RECORD, id: '../../evil' }] });
+    const { records } = await sandbox.json<Migration>(['migrate']);
     expect(records[0]).toMatchObject({
       id: expect.stringMatching(/^20250101-120000-[0-9a-z]{4}$/),
       note: 'was ../../evil',
     });
-    expect((await desk.json<Handover>(['show'])).imported?.id).toBe('../../evil');
+    expect((await sandbox.json<Handover>(['show'])).imported?.id).toBe('../../evil');
   });
 
   it('imports a record whose id is taken under another id', async () => {
-    const desk = makeDesk();
-    const { id, created_at } = await desk.json<{ id: string; created_at: string }>(['save', '--summary', 'mine']);
-    place(desk, { version: 1, items: [{ ...RECORD, id, created_at: `${created_at.slice(0, 19)}Z` }] });
-    const { records } = await desk.json<Migration>(['migrate']);
+    const sandbox = makeSandbox();
+    const { id, created_at } = await sandbox.json<{ id: string; created_at: string }>(['save', '--summary', 'mine']);
+    place(sandbox, { version: 1, items: [{ ...RECORD, id, created_at: `${created_at.slice(0, 19)}Z` }] });
+    const { records } = await sandbox.json<Migration>(['migrate']);
     expect(records).toMatchObject([{ outcome: 'imported', note: `was ${id}` }]);
-    expect((await desk.json<Migration>(['migrate'])).records).toMatchObject([{ outcome: 'present' }]);
-    expect(await desk.json<unknown[]>(['list'])).toHaveLength(2);
-    expect((await desk.json<Handover>(['show', id])).summary).toBe('mine');
+    expect((await sandbox.json<Migration>(['migrate'])).records).toMatchObject([{ outcome: 'present' }]);
+    expect(await sandbox.json<unknown[]>(['list'])).toHaveLength(2);
+    expect((await sandbox.json<Handover>(['show', id])).summary).toBe('mine');
   });
 
   it('writes nothing in a dry run', async () => {
-    const desk = makeDesk();
-    place(desk, { version: 1, items: [RECORD] });
-    const { records, dry_run } = await desk.json<Migration>(['migrate', '--dry-run']);
+    const sandbox = makeSandbox();
+    place(sandbox, { version: 1, items: [RECORD] });
+    const { records, dry_run } = await sandbox.json<Migration>(['migrate', '--dry-run']);
     expect([dry_run, records[0]?.outcome]).toEqual([true, 'would import']);
-    expect(existsSync(desk.store)).toBe(false);
+    expect(existsSync(sandbox.store)).toBe(false);
   });
 
   it('resolves a named file from the current folder', async () => {
-    const desk = makeDesk();
-    writeFileSync(join(desk.project, 'old.json'), JSON.stringify({ items: [RECORD] }));
-    const { from } = await desk.json<Migration>(['migrate', '--from', 'old.json']);
-    expect(from).toBe(join(desk.project, 'old.json'));
-    writeFileSync(join(desk.project, 'none.json'), JSON.stringify({ version: 1, items: null }));
-    expect(await desk.ok(['migrate', '--from', 'none.json'])).toContain('0 imported');
+    const sandbox = makeSandbox();
+    writeFileSync(join(sandbox.project, 'old.json'), JSON.stringify({ items: [RECORD] }));
+    const { from } = await sandbox.json<Migration>(['migrate', '--from', 'old.json']);
+    expect(from).toBe(join(sandbox.project, 'old.json'));
+    writeFileSync(join(sandbox.project, 'none.json'), JSON.stringify({ version: 1, items: null }));
+    expect(await sandbox.ok(['migrate', '--from', 'none.json'])).toContain('0 imported');
   });
 
   it.each<[string, unknown, number, string]>([
@@ -143,21 +143,21 @@ describe('handover migrate', () => {
     ['an empty file', '', 65, 'HANDOVER_JSON_INVALID'],
     ['nesting without end', '['.repeat(100_000), 65, 'HANDOVER_JSON_INVALID'],
   ])('refuses %s and saves nothing', async (_, content, status, code) => {
-    const desk = makeDesk();
-    const file = place(desk, content);
+    const sandbox = makeSandbox();
+    const file = place(sandbox, content);
     const before = readFileSync(file);
-    const result = await desk.run(['migrate', '--json']);
+    const result = await sandbox.run(['migrate', '--json']);
     expect([result.status, errorCode(result)]).toEqual([status, code]);
-    expect(existsSync(desk.store)).toBe(false);
+    expect(existsSync(sandbox.store)).toBe(false);
     expect(readFileSync(file).equals(before)).toBe(true);
   });
 
   it('says what to pass when there is no readable file', async () => {
-    const desk = makeDesk();
-    const none = await desk.run(['migrate', '--json']);
+    const sandbox = makeSandbox();
+    const none = await sandbox.run(['migrate', '--json']);
     expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
     expect(none.stderr).toContain('--from FILE');
-    expect((await desk.run(['migrate', '--from', '.'])).status).toBe(66);
-    expect((await desk.run(['migrate', '--from', '/dev/zero'])).status).toBe(77);
+    expect((await sandbox.run(['migrate', '--from', '.'])).status).toBe(66);
+    expect((await sandbox.run(['migrate', '--from', '/dev/zero'])).status).toBe(77);
   });
 });

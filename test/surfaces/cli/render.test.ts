@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { errorCode, inPairs, makeDesk, makeTempFolder } from '../../support/cli.ts';
-import { keepSample } from '../../support/samples.ts';
+import { errorCode, inPairs, makeSandbox, makeTempFolder } from '../../support/cli.ts';
+import { saveSample } from '../../support/samples.ts';
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 let small = '';
 let large = '';
 
 beforeAll(async () => {
-  small = await desk.save(
+  small = await sandbox.save(
     '--title',
     'Small',
     '--summary',
@@ -21,7 +21,7 @@ beforeAll(async () => {
     kind: at % 2 === 0 ? ('decision' as const) : ('note' as const),
     text: `Fact ${at}: ${'välue '.repeat(20)}`,
   }));
-  large = keepSample(desk.machine, {
+  large = saveSample(sandbox.machine, {
     summary: 'A long summary. '.repeat(4000),
     facts,
     pins: ['Always here'],
@@ -36,19 +36,19 @@ describe('handover render', () => {
       { env: { TZ: 'America/St_Johns', LANG: 'C' }, cwd: makeTempFolder() },
       { env: { COLUMNS: '40', TERM: 'dumb', NO_COLOR: '1' } },
     ];
-    const texts = await inPairs(surroundings, (options) => desk.ok(['render', large], options));
+    const texts = await inPairs(surroundings, (options) => sandbox.ok(['render', large], options));
     expect(new Set(texts).size).toBe(1);
   });
 
   it('words the brief for the agent that reads it', async () => {
     const targets = ['generic', 'claude-code', 'codex', 'gemini'];
-    const texts = await inPairs(targets, (target) => desk.ok(['render', small, '--target', target]));
+    const texts = await inPairs(targets, (target) => sandbox.ok(['render', small, '--target', target]));
     expect(new Set(texts).size).toBe(targets.length);
     const of = (target: string): string => texts[targets.indexOf(target)] ?? '';
     expect(of('claude-code')).toMatch(/CLAUDE\.md.*TodoWrite.*<handover>.*<\/handover>/s);
     expect(of('codex')).toMatch(/AGENTS\.md.*update_plan/);
     expect(of('gemini')).toContain('GEMINI.md');
-    expect(await desk.ok(['render', small, '--target', 'Claude'])).toBe(of('claude-code'));
+    expect(await sandbox.ok(['render', small, '--target', 'Claude'])).toBe(of('claude-code'));
     for (const text of texts) {
       expect(text).toContain('\n> Half done');
       expect(text).toContain('\n> - Finish\n');
@@ -58,24 +58,27 @@ describe('handover render', () => {
   it('stays within the budget and the agent’s limit', async () => {
     for (const budget of [300, 4000, 50_000]) {
       for (const target of ['generic', 'codex']) {
-        const text = await desk.ok(['render', large, '--target', target, '--budget', String(budget)]);
+        const text = await sandbox.ok(['render', large, '--target', target, '--budget', String(budget)]);
         expect(Buffer.byteLength(text) / 4, `${target} ${budget}`).toBeLessThanOrEqual(budget);
         if (target !== 'generic') expect(text.length).toBeLessThanOrEqual(10_000);
         expect(text).toContain('Always here');
         if (budget <= 4000) expect(text).toContain('# Left out: ');
       }
     }
-    expect(Buffer.byteLength(await desk.ok(['render', large]))).toBeLessThanOrEqual(8000);
+    expect(Buffer.byteLength(await sandbox.ok(['render', large]))).toBeLessThanOrEqual(8000);
   });
 
   it('prints as JSON what it included and left out', async () => {
-    const brief = await desk.json<{ id: string; text: string; tokens: number; left_out: string[] }>(['render', large]);
+    const brief = await sandbox.json<{ id: string; text: string; tokens: number; left_out: string[] }>([
+      'render',
+      large,
+    ]);
     expect(Object.keys(brief)).toEqual(['id', 'target', 'budget', 'tokens', 'left_out', 'text']);
     expect(brief).toMatchObject({ id: large, target: 'generic', budget: 2000 });
     expect(brief.tokens).toBe(Math.ceil(Buffer.byteLength(brief.text) / 4));
     expect(brief.left_out.length).toBeGreaterThan(300);
-    expect(brief.text).toBe(await desk.ok(['render', large]));
-    const whole = await desk.json<{ left_out: string[] }>(['render', small]);
+    expect(brief.text).toBe(await sandbox.ok(['render', large]));
+    const whole = await sandbox.json<{ left_out: string[] }>(['render', small]);
     expect(whole.left_out).toEqual([]);
   });
 
@@ -86,7 +89,7 @@ describe('handover render', () => {
     [['--target', 'hal'], 64, 'HANDOVER_USAGE'],
     [['19990101'], 66, 'HANDOVER_NOT_FOUND'],
   ])('refuses %j', async (args, status, code) => {
-    const result = await desk.run(['render', ...args, '--json']);
+    const result = await sandbox.run(['render', ...args, '--json']);
     expect([result.status, errorCode(result), result.stdout]).toEqual([status, code, '']);
   });
 });

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../../src/model/handover.ts';
 import { sha256Hex } from '../../../src/model/hash.ts';
-import { errorCode, makeDesk, runGit } from '../../support/cli.ts';
+import { errorCode, makeSandbox, runGit } from '../../support/cli.ts';
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 
 async function saveAndRead(...args: string[]): Promise<Handover> {
-  return await desk.json<Handover>(['show', await desk.save(...args)]);
+  return await sandbox.json<Handover>(['show', await sandbox.save(...args)]);
 }
 
 describe('handover save', () => {
   it('prints the id, and as JSON also time, path and number of facts', async () => {
-    expect(await desk.ok(['save', '--summary', 'x'])).toMatch(/^saved handover \d{8}-\d{6}-[0-9a-z]{4}\n$/);
-    const saved = await desk.json<{ id: string; created_at: string; path: string; facts: number }>([
+    expect(await sandbox.ok(['save', '--summary', 'x'])).toMatch(/^saved handover \d{8}-\d{6}-[0-9a-z]{4}\n$/);
+    const saved = await sandbox.json<{ id: string; created_at: string; path: string; facts: number }>([
       'save',
       '--summary',
       'x',
@@ -55,8 +55,8 @@ describe('handover save', () => {
 
   it('reads the summary, or one step a line, from standard input', async () => {
     const run = async (args: string[], input: string): Promise<Handover> => {
-      const { id } = await desk.json<{ id: string }>(['save', ...args], { input });
-      return await desk.json<Handover>(['show', id]);
+      const { id } = await sandbox.json<{ id: string }>(['save', ...args], { input });
+      return await sandbox.json<Handover>(['show', id]);
     };
     expect((await run(['--summary', '-'], 'from\nstdin\n')).summary).toBe('from\nstdin');
     const { facts } = await run(['--title', 't', '--next', '-', '--next', 'last'], '- one\n\n2. two\n* three\r\n');
@@ -64,7 +64,7 @@ describe('handover save', () => {
   });
 
   it('refuses to read both summary and steps from standard input', async () => {
-    const result = await desk.run(['save', '--summary', '-', '--next', '-', '--json'], { input: 'x' });
+    const result = await sandbox.run(['save', '--summary', '-', '--next', '-', '--json'], { input: 'x' });
     expect([result.status, errorCode(result)]).toEqual([64, 'HANDOVER_USAGE']);
     expect(result.stderr).toContain('cannot be given together');
   });
@@ -77,12 +77,12 @@ describe('handover save', () => {
     ]);
     const all = await saveAndRead('--summary', 'x', '--next', 'step', '--pin');
     expect(all.facts.map((fact) => [fact.text, fact.pinned ?? false])).toEqual([['step', true]]);
-    expect(await desk.ok(['render', all.id])).toContain('## Pinned\n> - next: step');
+    expect(await sandbox.ok(['render', all.id])).toContain('## Pinned\n> - next: step');
   });
 
   it('records a file relative to the project, with the digest of its content', async () => {
-    mkdirSync(join(desk.project, 'src'), { recursive: true });
-    writeFileSync(join(desk.project, 'src', 'a.ts'), 'content');
+    mkdirSync(join(sandbox.project, 'src'), { recursive: true });
+    writeFileSync(join(sandbox.project, 'src', 'a.ts'), 'content');
     const { facts } = await saveAndRead(
       '--summary',
       'x',
@@ -101,13 +101,13 @@ describe('handover save', () => {
   });
 
   it('works outside git, in a subfolder, and for another folder', async () => {
-    const other = join(desk.folder, 'other', 'deep');
+    const other = join(sandbox.folder, 'other', 'deep');
     mkdirSync(other, { recursive: true });
     expect(await saveAndRead('--summary', 'x', '--project', other)).toMatchObject({
       project: { name: 'deep', remote: null },
       workspace: { root: other, folder: '', git: null },
     });
-    const root = join(desk.folder, 'other');
+    const root = join(sandbox.folder, 'other');
     runGit(root, 'init', '--quiet');
     expect(await saveAndRead('--summary', 'x', '--project', other)).toMatchObject({
       project: { name: 'other' },
@@ -116,10 +116,10 @@ describe('handover save', () => {
   });
 
   it('detects from the environment that an agent runs it, and which', async () => {
-    const { id } = await desk.json<{ id: string }>(['save', '--summary', 'x', '--next', 'y'], {
+    const { id } = await sandbox.json<{ id: string }>(['save', '--summary', 'x', '--next', 'y'], {
       env: { CLAUDECODE: '1' },
     });
-    const { session, facts } = await desk.json<Handover>(['show', id]);
+    const { session, facts } = await sandbox.json<Handover>(['show', id]);
     expect([session.agent, facts[0]?.origin]).toEqual(['claude-code', 'agent']);
     const own = await saveAndRead('--summary', 'x', '--next', 'y', '--tool', 'My Tool');
     expect([own.session.agent, own.facts[0]?.origin]).toEqual(['My Tool', 'human']);
@@ -139,7 +139,7 @@ describe('handover save', () => {
     [['--summary', 'x', '--agent', 'x'.repeat(65)], 65, 'HANDOVER_TEXT_TOO_LARGE'],
     [['--summary', 'x', '--note', 'x'.repeat(70_000)], 65, 'HANDOVER_TEXT_TOO_LARGE'],
   ])('refuses %j and saves nothing', async (args, status, code) => {
-    const clean = makeDesk();
+    const clean = makeSandbox();
     const result = await clean.run(['save', ...args, '--json']);
     expect([result.status, errorCode(result)]).toEqual([status, code]);
     expect(existsSync(clean.store)).toBe(false);

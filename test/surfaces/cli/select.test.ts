@@ -1,22 +1,22 @@
 import { beforeAll, describe, expect, it } from 'vitest';
-import { errorCode, makeDesk } from '../../support/cli.ts';
-import { keepSample } from '../../support/samples.ts';
+import { errorCode, makeSandbox } from '../../support/cli.ts';
+import { saveSample } from '../../support/samples.ts';
 import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const ids: string[] = [];
 
 beforeAll(() => {
   for (const title of ['Parser rewrite', 'Login page', 'Release notes'])
-    ids.push(keepSample(desk.machine, { title, agent: title === 'Login page' ? 'codex' : 'manual' }).id);
+    ids.push(saveSample(sandbox.machine, { title, agent: title === 'Login page' ? 'codex' : 'manual' }).id);
 });
 
 describe('handover select', () => {
   it('prints the newest match with --print-id', async () => {
-    expect(await desk.ok(['select', '--print-id'])).toBe(`${ids[2]}\n`);
-    expect(await desk.ok(['select', '--print-id', '--query', 'pars'])).toBe(`${ids[0]}\n`);
-    expect(await desk.ok(['select', '--print-id', '--agent', 'codex'])).toBe(`${ids[1]}\n`);
-    const row = await desk.json(['select', '--print-id']);
+    expect(await sandbox.ok(['select', '--print-id'])).toBe(`${ids[2]}\n`);
+    expect(await sandbox.ok(['select', '--print-id', '--query', 'pars'])).toBe(`${ids[0]}\n`);
+    expect(await sandbox.ok(['select', '--print-id', '--agent', 'codex'])).toBe(`${ids[1]}\n`);
+    const row = await sandbox.json(['select', '--print-id']);
     expect(Object.keys(row)).toEqual([
       'id',
       'created_at',
@@ -33,9 +33,9 @@ describe('handover select', () => {
   });
 
   it('fails with a code without a terminal, and when nothing matches', async () => {
-    const blind = await desk.run(['select', '--json']);
+    const blind = await sandbox.run(['select', '--json']);
     expect([blind.status, errorCode(blind)]).toEqual([64, 'HANDOVER_USAGE']);
-    const none = await desk.run(['select', '--print-id', '--query', 'nowhere', '--json']);
+    const none = await sandbox.run(['select', '--print-id', '--query', 'nowhere', '--json']);
     expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
   });
 });
@@ -44,7 +44,7 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
   const enter = '\r';
 
   it('prints the id of the handover that is picked by typing', async () => {
-    const { status, stdout, terminal } = await runInTerminal(desk, ['select'], {
+    const { status, stdout, terminal } = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,
       keys: [
         { after: 'Release notes', type: 'logpa' },
@@ -56,12 +56,12 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
   });
 
   it('prints the newest when Enter is pressed at once, or another after the arrow keys', async () => {
-    const first = await runInTerminal(desk, ['select'], {
+    const first = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,
       keys: [{ after: 'Release notes', type: enter }],
     });
     expect([first.status, first.stdout]).toEqual([0, `${ids[2]}\n`]);
-    const down = await runInTerminal(desk, ['select'], {
+    const down = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,
       keys: [
         { after: 'Parser rewrite', type: '\u001b[B' },
@@ -72,7 +72,7 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
   });
 
   it('exits with its own status when the user cancels', async () => {
-    const { status, stdout, terminal } = await runInTerminal(desk, ['select'], {
+    const { status, stdout, terminal } = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,
       keys: [{ after: 'Release notes', type: '\u0003' }],
     });

@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Event } from '../../../src/model/event.ts';
-import { SESSION_ID, tellStory } from '../../fixtures/agents/claude-code.ts';
-import { type Desk, makeDesk } from '../../support/cli.ts';
+import { makeStory, SESSION_ID } from '../../fixtures/agents/claude-code.ts';
+import { makeSandbox, type Sandbox } from '../../support/cli.ts';
 import { writeText } from '../../support/transcripts.ts';
 
 interface TracedJson {
@@ -17,23 +17,23 @@ interface TracedJson {
   }[];
 }
 
-async function captureStory(): Promise<{ desk: Desk; path: string }> {
-  const desk = makeDesk();
+async function captureStory(): Promise<{ sandbox: Sandbox; path: string }> {
+  const sandbox = makeSandbox();
   const path = writeText(
-    join(desk.home, '.claude', 'projects', '-home-ann-shop', `${SESSION_ID}.jsonl`),
-    tellStory().text,
+    join(sandbox.home, '.claude', 'projects', '-home-ann-shop', `${SESSION_ID}.jsonl`),
+    makeStory().text,
   );
-  await desk.ok(['capture', '--transcript', path, '--print', 'none']);
-  return { desk, path };
+  await sandbox.ok(['capture', '--transcript', path, '--print', 'none']);
+  return { sandbox, path };
 }
 
-const trace = (desk: Desk, ...words: string[]): Promise<TracedJson> =>
-  desk.json<TracedJson>(['show', 'latest', '--events', ...words]);
+const trace = (sandbox: Sandbox, ...words: string[]): Promise<TracedJson> =>
+  sandbox.json<TracedJson>(['show', 'latest', '--events', ...words]);
 
 describe('handover show --events', () => {
   it('shows for every fact the events that it comes from, in full', async () => {
-    const { desk, path } = await captureStory();
-    const { transcript, facts } = await trace(desk);
+    const { sandbox, path } = await captureStory();
+    const { transcript, facts } = await trace(sandbox);
     expect(transcript).toMatchObject({
       state: 'open',
       path: `~/.claude/projects/-home-ann-shop/${SESSION_ID}.jsonl`,

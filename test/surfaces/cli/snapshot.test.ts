@@ -3,28 +3,28 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readSnapshotMark } from '../../../src/memory/snapshot.ts';
 import { detectProjectTypes } from '../../../src/platform/project.ts';
-import { makeDesk, makeTempFolder, runGit } from '../../support/cli.ts';
+import { makeSandbox, makeTempFolder, runGit } from '../../support/cli.ts';
 
-const desk = makeDesk();
-const handoff = join(desk.project, 'HANDOFF.md');
+const sandbox = makeSandbox();
+const handoff = join(sandbox.project, 'HANDOFF.md');
 
 beforeAll(() => {
-  runGit(desk.project, 'init', '--quiet');
-  writeFileSync(join(desk.project, 'package.json'), '{}');
-  runGit(desk.project, 'add', '.');
-  runGit(desk.project, 'commit', '--quiet', '--message=Start <!-- here');
+  runGit(sandbox.project, 'init', '--quiet');
+  writeFileSync(join(sandbox.project, 'package.json'), '{}');
+  runGit(sandbox.project, 'add', '.');
+  runGit(sandbox.project, 'commit', '--quiet', '--message=Start <!-- here');
 });
 
 describe('handover snapshot', () => {
   it('does not repeat a summary that equals the title', async () => {
-    const other = makeDesk();
+    const other = makeSandbox();
     await other.save('--summary', 'Retries raised to 5');
     const text = await other.ok(['snapshot', '--stdout']);
     expect(text.split('Retries raised to 5')).toHaveLength(2);
   });
 
   it('AF-6: includes decisions and next steps, not only the state of git', async () => {
-    const id = await desk.save(
+    const id = await sandbox.save(
       '--title',
       'Checkout retries',
       '--decision',
@@ -36,8 +36,8 @@ describe('handover snapshot', () => {
       '--question',
       'Which limit?',
     );
-    writeFileSync(join(desk.project, 'new.ts'), '');
-    const text = await desk.ok(['snapshot', '--mode', 'build', '--stdout']);
+    writeFileSync(join(sandbox.project, 'new.ts'), '');
+    const text = await sandbox.ok(['snapshot', '--mode', 'build', '--stdout']);
     expect(readFileSync(handoff, 'utf8')).toBe(text);
     for (const line of [
       '- **Mode**: build',
@@ -56,58 +56,58 @@ describe('handover snapshot', () => {
   });
 
   it('AF-5: says its age, its handover, whether it was edited since, and whether it was consumed', async () => {
-    const text = await desk.ok(['snapshot', '--mode', 'fresh', '--stdout']);
+    const text = await sandbox.ok(['snapshot', '--mode', 'fresh', '--stdout']);
     const mark = readSnapshotMark(text);
     expect(mark).toMatchObject({ intact: true, handover: expect.stringMatching(/^\d{8}-/) });
     expect(Date.now() - Date.parse(mark?.at ?? '')).toBeLessThan(60_000);
     expect(readSnapshotMark(text.replace('CI is red', 'CI is green'))?.intact).toBe(false);
     expect(readSnapshotMark(`---\ntitle: mine\n---\n${text}`)?.intact).toBe(true);
     expect(readSnapshotMark('# HANDOFF.md\nby hand')).toBeNull();
-    const newest = async () => (await desk.json<{ newest: { id: string; status: string } }>(['status'])).newest;
+    const newest = async () => (await sandbox.json<{ newest: { id: string; status: string } }>(['status'])).newest;
     expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'pending' }));
-    await desk.ok(['restore']);
+    await sandbox.ok(['restore']);
     expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'consumed' }));
   });
 
   it('AF-1: keeps the previous HANDOFF.md in the store, byte for byte, with manual edits', async () => {
     const byHand = Buffer.from('---\nowner: me\n---\nmy own words \xff', 'latin1');
     writeFileSync(handoff, byHand);
-    const { kept } = await desk.json<{ kept: string }>(['snapshot']);
+    const { kept } = await sandbox.json<{ kept: string }>(['snapshot']);
     expect(readFileSync(kept)).toEqual(byHand);
     expect(readFileSync(handoff, 'utf8').startsWith('---\nowner: me\n---\n# HANDOFF.md')).toBe(true);
-    const earlier = (await desk.ok(['snapshot', '--earlier'])).trim().split('\n');
+    const earlier = (await sandbox.ok(['snapshot', '--earlier'])).trim().split('\n');
     expect(earlier).toContain(kept);
     expect(earlier.length).toBeGreaterThan(1);
-    expect((await desk.run(['doctor'])).stdout).toContain('all is well');
+    expect((await sandbox.run(['doctor'])).stdout).toContain('all is well');
   });
 
   it('leaves the file unchanged when only the time is new', async () => {
-    await desk.ok(['snapshot', '--mode', 'same']);
+    await sandbox.ok(['snapshot', '--mode', 'same']);
     const before = readFileSync(handoff, 'utf8');
-    expect(await desk.json(['snapshot', '--mode', 'same'])).toMatchObject({ new: false, kept: null });
+    expect(await sandbox.json(['snapshot', '--mode', 'same'])).toMatchObject({ new: false, kept: null });
     expect(readFileSync(handoff, 'utf8')).toBe(before);
   });
 
   it('works outside git, without a handover, and says when there is no such folder', async () => {
     const plain = makeTempFolder();
-    const text = await desk.ok(['snapshot', plain, '--stdout']);
+    const text = await sandbox.ok(['snapshot', plain, '--stdout']);
     expect(text).toContain('- **Git**: none');
     expect(text).toContain('- **Handover**: none');
-    expect((await desk.run(['snapshot', join(plain, 'nowhere')])).status).toBe(66);
+    expect((await sandbox.run(['snapshot', join(plain, 'nowhere')])).status).toBe(66);
   });
 });
 
 describe('handover auto', () => {
   it('prints nothing on success, also when nothing changed', async () => {
     for (let i = 0; i < 2; i++)
-      expect(await desk.run(['auto', '--name', 'cairn'])).toEqual({ status: 0, stdout: '', stderr: '' });
+      expect(await sandbox.run(['auto', '--name', 'cairn'])).toEqual({ status: 0, stdout: '', stderr: '' });
     expect(readFileSync(handoff, 'utf8')).toContain('- **Name**: cairn');
   });
 });
 
 describe('handover init', () => {
   it('creates the three files, keeps existing ones, and backs up what --force replaces', async () => {
-    const own = makeDesk();
+    const own = makeSandbox();
     writeFileSync(join(own.project, 'SOUL.md'), 'my soul');
     const first = await own.json<{ done: boolean; parts: { proposals: string[] }[] }>(['init', '--name', 'Cairn']);
     expect(first.done).toBe(true);
@@ -129,7 +129,7 @@ describe('handover init', () => {
 
 describe('handover init of a missing folder', () => {
   it('creates it, as agent-handoff did, but not in a dry run or without anything to write', async () => {
-    const own = makeDesk();
+    const own = makeSandbox();
     const folder = join(own.project, 'deep', 'new');
     expect((await own.run(['init', folder, '--dry-run'])).status).toBe(66);
     expect((await own.run(['init', folder, '--remove'])).status).toBe(66);

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { captureWork } from '../../support/captured-work.ts';
-import { makeDesk, makeTempFolder, runGit } from '../../support/cli.ts';
+import { makeSandbox, makeTempFolder, runGit } from '../../support/cli.ts';
 
 interface Answer {
   days: {
@@ -14,11 +14,11 @@ interface Answer {
   has_more: boolean;
 }
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const ids: string[] = [];
 
 beforeAll(async () => {
-  runGit(desk.project, 'init', '--quiet');
+  runGit(sandbox.project, 'init', '--quiet');
   const steps = [
     { ask: 'Rework the cart, please' },
     { say: 'We decided to keep amounts in cents.' },
@@ -26,24 +26,24 @@ beforeAll(async () => {
     { run: 'npm run lint', output: 'src/cart.ts:1:1: error: unused variable here', fails: true as const },
     { run: 'npm test', output: 'Tests: 12 passed' },
   ];
-  const first = await captureWork(desk, { day: 1, steps });
-  const grown = await captureWork(desk, {
+  const first = await captureWork(sandbox, { day: 1, steps });
+  const grown = await captureWork(sandbox, {
     day: 1,
     steps: [...steps, { say: 'We decided to round at the end.' }],
   });
-  writeFileSync(join(desk.project, 'cart.txt'), 'cart');
-  runGit(desk.project, 'add', '.');
-  runGit(desk.project, 'commit', '--quiet', '-m', 'Keep cents');
-  const second = await captureWork(desk, { day: 2, steps: [{ ask: 'Speed up the cart, please' }] });
-  const byHand = await desk.save('--agent', 'codex', '--title', 'Review', '--decision', 'Use a queue');
-  const { facts } = await desk.json<{ facts: { id: string; text: string }[] }>(['show', byHand]);
-  await desk.ok(['refute', facts.find(({ text }) => text === 'Use a queue')?.id ?? '', '--because', 'it lost jobs']);
+  writeFileSync(join(sandbox.project, 'cart.txt'), 'cart');
+  runGit(sandbox.project, 'add', '.');
+  runGit(sandbox.project, 'commit', '--quiet', '-m', 'Keep cents');
+  const second = await captureWork(sandbox, { day: 2, steps: [{ ask: 'Speed up the cart, please' }] });
+  const byHand = await sandbox.save('--agent', 'codex', '--title', 'Review', '--decision', 'Use a queue');
+  const { facts } = await sandbox.json<{ facts: { id: string; text: string }[] }>(['show', byHand]);
+  await sandbox.ok(['refute', facts.find(({ text }) => text === 'Use a queue')?.id ?? '', '--because', 'it lost jobs']);
   ids.push(first.id, grown.id, second.id, byHand);
 });
 
 describe('handover timeline', () => {
   it('lists sessions day by day, the newest first, each once', async () => {
-    const { days } = await desk.json<Answer>(['timeline']);
+    const { days } = await sandbox.json<Answer>(['timeline']);
     const today = new Date().toISOString().slice(0, 10);
     expect(days.map(({ date }) => date)).toEqual([today, '2026-02-02', '2026-02-01']);
     const [now, , work] = days;
@@ -66,11 +66,11 @@ describe('handover timeline', () => {
         files_changed: 1,
       },
     ]);
-    expect(await desk.json(['timeline'], { env: { HANDOVER_SQLITE: 'none' } })).toMatchObject({ days });
+    expect(await sandbox.json(['timeline'], { env: { HANDOVER_SQLITE: 'none' } })).toMatchObject({ days });
   });
 
   it('prints a readable text', async () => {
-    const lines = (await desk.ok(['timeline', '--agent', 'claude-code'])).split('\n');
+    const lines = (await sandbox.ok(['timeline', '--agent', 'claude-code'])).split('\n');
     expect(lines.slice(lines.indexOf('2026-02-01'))).toEqual([
       '2026-02-01',
       '  09:00  claude-code   Rework the cart, please',
@@ -83,16 +83,16 @@ describe('handover timeline', () => {
   });
 
   it('goes back as far as --since and --limit say', async () => {
-    const { days, has_more } = await desk.json<Answer>(['timeline', '--limit', '1']);
+    const { days, has_more } = await sandbox.json<Answer>(['timeline', '--limit', '1']);
     expect([days.length, has_more]).toEqual([1, true]);
-    expect((await desk.run(['timeline', '--limit', '1'])).stderr).toContain('handover timeline --limit 0');
-    expect(await desk.json<Answer>(['timeline', '--since', '2099-01-01'])).toMatchObject({ days: [] });
+    expect((await sandbox.run(['timeline', '--limit', '1'])).stderr).toContain('handover timeline --limit 0');
+    expect(await sandbox.json<Answer>(['timeline', '--since', '2099-01-01'])).toMatchObject({ days: [] });
   });
 
   it('says what to type in a project without handovers', async () => {
     const cwd = makeTempFolder();
-    const { stdout, stderr } = await desk.run(['timeline'], { cwd });
+    const { stdout, stderr } = await sandbox.run(['timeline'], { cwd });
     expect([stdout, stderr.includes('handover timeline --all')]).toEqual(['no handovers found\n', true]);
-    expect((await desk.json<Answer>(['timeline', '--all'], { cwd })).days.length).toBe(3);
+    expect((await sandbox.json<Answer>(['timeline', '--all'], { cwd })).days.length).toBe(3);
   });
 });

@@ -3,18 +3,18 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { AGENT_NAMES } from '../../../src/agents/agent.ts';
 import { findLaunch } from '../../../src/agents/table.ts';
-import { SESSION_ID, tellStory } from '../../fixtures/agents/claude-code.ts';
-import { type Desk, makeDesk, makeTempFolder, type RunResult, runGit } from '../../support/cli.ts';
+import { makeStory, SESSION_ID } from '../../fixtures/agents/claude-code.ts';
+import { makeSandbox, makeTempFolder, type RunResult, runGit, type Sandbox } from '../../support/cli.ts';
 import { STORY_CWD } from '../../support/conformance/agents.ts';
 import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
 import { writeText } from '../../support/transcripts.ts';
 
-let desk: Desk;
+let sandbox: Sandbox;
 let bin: string;
 
 beforeEach(() => {
-  desk = makeDesk();
-  bin = join(desk.folder, 'bin');
+  sandbox = makeSandbox();
+  bin = join(sandbox.folder, 'bin');
   mkdirSync(bin);
 });
 
@@ -24,9 +24,9 @@ interface Started {
   files: string[];
 }
 
-/** Puts a program in PATH that writes down how it was started, and then does what it is told. */
+/** Puts a program in PATH that writes down how it was started, and then runs the given script. */
 function standIn(program: string, then = ''): () => Started {
-  const note = join(desk.folder, `${program}.json`);
+  const note = join(sandbox.folder, `${program}.json`);
   const path = join(bin, program);
   writeFileSync(
     path,
@@ -42,18 +42,18 @@ ${then}
   return () => JSON.parse(readFileSync(note, 'utf8'));
 }
 
-async function runTo(args: readonly string[], cwd = desk.project): Promise<RunResult> {
-  return await desk.run(['to', ...args], { cwd, env: { PATH: `${bin}:${process.env.PATH}` } });
+async function runTo(args: readonly string[], cwd = sandbox.project): Promise<RunResult> {
+  return await sandbox.run(['to', ...args], { cwd, env: { PATH: `${bin}:${process.env.PATH}` } });
 }
 
 describe('handover to', () => {
   it('starts the agent in the folder of the handover with the brief as its first prompt', async () => {
-    runGit(desk.project, 'init', '-q');
-    const folder = join(desk.project, 'web');
+    runGit(sandbox.project, 'init', '-q');
+    const folder = join(sandbox.project, 'web');
     mkdirSync(folder);
     const started = standIn('codex');
-    const id = JSON.parse(await desk.ok(['save', '--summary', 'Half done', '--json'], { cwd: folder })).id;
-    const { status, stderr } = await runTo(['codex', '--goal', 'Finish it'], desk.project);
+    const id = JSON.parse(await sandbox.ok(['save', '--summary', 'Half done', '--json'], { cwd: folder })).id;
+    const { status, stderr } = await runTo(['codex', '--goal', 'Finish it'], sandbox.project);
     expect(stderr).toContain(id);
     expect(status).toBe(0);
     const { args, cwd } = started();
@@ -65,7 +65,7 @@ describe('handover to', () => {
   });
 
   it('exits with the status of the agent', async () => {
-    await desk.save('--summary', 'Half done');
+    await sandbox.save('--summary', 'Half done');
     standIn('claude', 'process.exit(7);');
     expect((await runTo(['claude-code'])).status).toBe(7);
     standIn('claude', 'process.kill(process.pid, "SIGKILL");');
@@ -73,7 +73,7 @@ describe('handover to', () => {
   });
 
   it('prints the prompt and starts nothing with --print', async () => {
-    await desk.save('--summary', 'Half done');
+    await sandbox.save('--summary', 'Half done');
     standIn('gemini', 'process.exit(7);');
     const { status, stdout, stderr } = await runTo(['gemini', '--print']);
     expect(status).toBe(0);
@@ -83,17 +83,17 @@ describe('handover to', () => {
     expect(prompt).toBe(stdout);
     expect(rest).toMatchObject({
       agent: 'gemini',
-      folder: desk.project,
+      folder: sandbox.project,
       program: 'gemini',
       args: ['--prompt-interactive', 'PROMPT'],
     });
-    expect(readdirSync(desk.folder)).not.toContain('gemini.json');
+    expect(readdirSync(sandbox.folder)).not.toContain('gemini.json');
   });
 
   it('starts from another handover when it is named, in its own folder', async () => {
     const other = makeTempFolder();
-    const named = JSON.parse(await desk.ok(['save', '--summary', 'Elsewhere', '--json'], { cwd: other })).id;
-    await desk.save('--summary', 'Here');
+    const named = JSON.parse(await sandbox.ok(['save', '--summary', 'Elsewhere', '--json'], { cwd: other })).id;
+    await sandbox.save('--summary', 'Here');
     const started = standIn('codex');
     await runTo(['codex', '--from', named]);
     expect(started().cwd).toBe(other);
@@ -101,28 +101,28 @@ describe('handover to', () => {
   });
 
   it('never picks the handover of another worktree by itself', async () => {
-    runGit(desk.project, 'init', '-q');
-    runGit(desk.project, 'commit', '-q', '--allow-empty', '-m', 'First');
-    const worktree = join(desk.folder, 'second');
-    runGit(desk.project, 'worktree', 'add', '-q', worktree);
-    await desk.save('--summary', 'Of the first worktree');
+    runGit(sandbox.project, 'init', '-q');
+    runGit(sandbox.project, 'commit', '-q', '--allow-empty', '-m', 'First');
+    const worktree = join(sandbox.folder, 'second');
+    runGit(sandbox.project, 'worktree', 'add', '-q', worktree);
+    await sandbox.save('--summary', 'Of the first worktree');
     standIn('codex');
-    const result = await desk.run(['to', 'codex', '--json'], { cwd: worktree });
+    const result = await sandbox.run(['to', 'codex', '--json'], { cwd: worktree });
     expect(result.status).not.toBe(0);
-    expect(readdirSync(desk.folder)).not.toContain('codex.json');
+    expect(readdirSync(sandbox.folder)).not.toContain('codex.json');
   });
 
   it('captures what happened since the newest handover before it starts', async () => {
-    await desk.save('--summary', 'Old');
-    const transcript = tellStory().text.replaceAll(STORY_CWD, desk.project);
-    writeText(join(desk.home, `.claude/projects/-project/${SESSION_ID}.jsonl`), transcript);
+    await sandbox.save('--summary', 'Old');
+    const transcript = makeStory().text.replaceAll(STORY_CWD, sandbox.project);
+    writeText(join(sandbox.home, `.claude/projects/-project/${SESSION_ID}.jsonl`), transcript);
     const started = standIn('codex');
     await runTo(['codex']);
     expect(started().args[0]).toContain('> Never retry on 404');
   });
 
   it('does not let quoted text attach a file', async () => {
-    await desk.save('--summary', 'See @src/secret.env and mail a@b.example');
+    await sandbox.save('--summary', 'See @src/secret.env and mail a@b.example');
     const claude = standIn('claude');
     const codex = standIn('codex');
     await runTo(['claude-code', '--goal', 'Read @README.md']);
@@ -134,7 +134,7 @@ describe('handover to', () => {
   });
 
   it('passes the prompt in a temporary file to an agent that reads files', async () => {
-    await desk.save('--summary', 'Half done');
+    await sandbox.save('--summary', 'Half done');
     const started = standIn('aider');
     await runTo(['aider']);
     const { args, files } = started();
@@ -145,7 +145,7 @@ describe('handover to', () => {
 
   it('keeps a huge brief within the limit of an argument', async () => {
     const facts = Array.from({ length: 300 }, (_, at) => `--decision=Number ${at}: ${'reason '.repeat(60)}`);
-    await desk.save('--summary', 'Much', ...facts);
+    await sandbox.save('--summary', 'Much', ...facts);
     const started = standIn('gemini');
     const { status, stderr } = await runTo(['gemini', '--budget', '900000']);
     expect(status).toBe(0);
@@ -156,18 +156,18 @@ describe('handover to', () => {
   });
 
   it('says how to install a missing agent, and which agents it can start', async () => {
-    await desk.save('--summary', 'Half done');
-    const missing = await desk.run(['to', 'codex'], { env: { PATH: '/usr/bin:/bin' } });
+    await sandbox.save('--summary', 'Half done');
+    const missing = await sandbox.run(['to', 'codex'], { env: { PATH: '/usr/bin:/bin' } });
     expect(missing.status).toBe(69);
     expect(missing.stderr).toContain('npm install -g @openai/codex');
     const unknown = await runTo(['generic']);
     expect(unknown.status).toBe(64);
-    const empty = await desk.run(['to', 'codex'], { cwd: makeTempFolder() });
+    const empty = await sandbox.run(['to', 'codex'], { cwd: makeTempFolder() });
     expect(empty.status).toBe(66);
   });
 
   it.runIf(hasTerminal)('hands the terminal to the agent, interrupts included', async () => {
-    await desk.save('--summary', 'Half done');
+    await sandbox.save('--summary', 'Half done');
     standIn(
       'codex',
       `if (!process.stdin.isTTY) process.exit(3);
@@ -175,8 +175,8 @@ process.on('SIGINT', () => { console.log('INTERRUPTED'); setTimeout(() => proces
 setInterval(() => {}, 1000);
 console.log('READY');`,
     );
-    const env = { ...desk.env, PATH: `${bin}:${process.env.PATH}` };
-    const { status, terminal } = await runInTerminal({ ...desk, env }, ['to', 'codex'], {
+    const env = { ...sandbox.env, PATH: `${bin}:${process.env.PATH}` };
+    const { status, terminal } = await runInTerminal({ ...sandbox, env }, ['to', 'codex'], {
       keys: [{ after: 'READY', type: '\x03' }],
     });
     expect(terminal).toContain('INTERRUPTED');

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Handover } from '../../../src/model/handover.ts';
 import { captureWork } from '../../support/captured-work.ts';
-import { makeDesk, makeTempFolder, runGit } from '../../support/cli.ts';
+import { makeSandbox, makeTempFolder, runGit } from '../../support/cli.ts';
 
 interface Answer {
   path: string;
@@ -26,19 +26,19 @@ interface Answer {
   commits: { subject: string }[];
 }
 
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const STREAM = 'We decided to let src/parser.ts read a stream.';
 const ids: string[] = [];
 
 async function ask(path: string, ...more: string[]): Promise<Answer> {
-  const indexed = await desk.json<Answer>(['why', path, ...more]);
+  const indexed = await sandbox.json<Answer>(['why', path, ...more]);
   const env = { HANDOVER_SQLITE: 'none' };
-  expect(await desk.json<Answer>(['why', path, ...more], { env })).toEqual(indexed);
+  expect(await sandbox.json<Answer>(['why', path, ...more], { env })).toEqual(indexed);
   return indexed;
 }
 
 beforeAll(async () => {
-  const { project } = desk;
+  const { project } = sandbox;
   mkdirSync(join(project, 'src'));
   runGit(project, 'init', '--quiet');
   writeFileSync(join(project, 'src/scanner.ts'), 'export function scan() {}\n'.repeat(9));
@@ -46,7 +46,7 @@ beforeAll(async () => {
   runGit(project, 'commit', '--quiet', '-m', 'Add the scanner');
   runGit(project, 'mv', 'src/scanner.ts', 'src/parser.ts');
   runGit(project, 'commit', '--quiet', '-m', 'Call it parser');
-  const first = await captureWork(desk, {
+  const first = await captureWork(sandbox, {
     day: 1,
     steps: [
       { ask: 'Speed up the scanner for large files' },
@@ -64,12 +64,12 @@ beforeAll(async () => {
     { edit: 'src/lexer.ts' },
     { run: 'npm test', output: 'Tests: 3 passed' },
   ];
-  const second = await captureWork(desk, { day: 2, steps });
-  const grown = await captureWork(desk, {
+  const second = await captureWork(sandbox, { day: 2, steps });
+  const grown = await captureWork(sandbox, {
     day: 2,
     steps: [...steps, { say: 'We decided to test it with a large file.' }],
   });
-  const byHand = await desk.save(
+  const byHand = await sandbox.save(
     '--agent',
     'codex',
     '--title',
@@ -111,15 +111,15 @@ describe('handover why', () => {
   it('names a command that shows the original words', async () => {
     const { sessions } = await ask('src/parser.ts');
     const open = sessions[1]?.reasons[0]?.open ?? '';
-    expect(await desk.ok(open.split(' ').slice(1))).toContain(STREAM);
+    expect(await sandbox.ok(open.split(' ').slice(1))).toContain(STREAM);
   });
 
   it('resolves paths from the current folder, and accepts folders, patterns and positions', async () => {
-    const touched = async (path: string, cwd = desk.project): Promise<string[]> => {
-      const { sessions } = await desk.json<Answer>(['why', path], { cwd });
+    const touched = async (path: string, cwd = sandbox.project): Promise<string[]> => {
+      const { sessions } = await sandbox.json<Answer>(['why', path], { cwd });
       return [...new Set(sessions.flatMap((session) => session.touched.map((touch) => touch.path)))].sort();
     };
-    const src = join(desk.project, 'src');
+    const src = join(sandbox.project, 'src');
     expect(await touched('parser.ts', src)).toEqual(['src/parser.ts', 'src/scanner.ts']);
     expect(await touched(join(src, 'lexer.ts'), makeTempFolder())).toEqual([]);
     expect(await touched('.', src)).toEqual(['src/lexer.ts', 'src/parser.ts', 'src/scanner.ts']);
@@ -138,36 +138,36 @@ describe('handover why', () => {
   it('finds a file that moved by the end of its path, then by its name', async () => {
     expect(await ask('parser.ts')).toMatchObject({ matched: 'ending' });
     expect(await ask('packages/core/lexer.ts')).toMatchObject({ matched: 'name' });
-    expect(await desk.ok(['why', 'packages/core/lexer.ts'])).toContain(
+    expect(await sandbox.ok(['why', 'packages/core/lexer.ts'])).toContain(
       'no handover mentions packages/core/lexer.ts itself; files with the same name:',
     );
   });
 
   it('shows the current state of each reason', async () => {
-    const { facts } = await desk.json<Handover>(['show', ids[2] ?? '']);
+    const { facts } = await sandbox.json<Handover>(['show', ids[2] ?? '']);
     const stream = facts.find(({ kind, text }) => kind === 'decision' && text === STREAM)?.id ?? '';
-    await desk.ok(['refute', stream, '--because', 'too slow']);
+    await sandbox.ok(['refute', stream, '--because', 'too slow']);
     const { sessions } = await ask('src/parser.ts');
     expect(sessions[1]?.reasons[0]).toMatchObject({ standing: 'refuted', because: 'too slow' });
-    expect(await desk.ok(['why', 'src/parser.ts'])).toContain('refuted: too slow');
+    expect(await sandbox.ok(['why', 'src/parser.ts'])).toContain('refuted: too slow');
   });
 
   it('filters by --agent, --limit and --project, and widens with --all', async () => {
     expect((await ask('src/parser.ts', '--agent', 'codex')).sessions).toHaveLength(1);
     expect(await ask('src/parser.ts', '--limit', '1')).toMatchObject({ has_more: true });
     const cwd = makeTempFolder();
-    expect(await desk.json(['why', 'src/parser.ts'], { cwd })).toMatchObject({ sessions: [] });
-    expect((await desk.json<Answer>(['why', 'src/parser.ts', '--all'], { cwd })).sessions).toHaveLength(2);
+    expect(await sandbox.json(['why', 'src/parser.ts'], { cwd })).toMatchObject({ sessions: [] });
+    expect((await sandbox.json<Answer>(['why', 'src/parser.ts', '--all'], { cwd })).sessions).toHaveLength(2);
     expect(
-      (await desk.json<Answer>(['why', 'src/parser.ts', '--project', desk.project], { cwd })).sessions,
+      (await sandbox.json<Answer>(['why', 'src/parser.ts', '--project', sandbox.project], { cwd })).sessions,
     ).toHaveLength(2);
-    expect((await desk.run(['why', 'x', '--all', '--project', '.'])).status).toBe(64);
+    expect((await sandbox.run(['why', 'x', '--all', '--project', '.'])).status).toBe(64);
   });
 
   it('says what to type when nothing is known', async () => {
-    const { stdout, stderr } = await desk.run(['why', 'src/nothing.ts']);
+    const { stdout, stderr } = await sandbox.run(['why', 'src/nothing.ts']);
     expect(stdout).toBe('no handover mentions src/nothing.ts\n');
     expect(stderr).toContain('handover why src/nothing.ts --all');
-    expect((await desk.run(['why', ' '])).status).toBe(64);
+    expect((await sandbox.run(['why', ' '])).status).toBe(64);
   });
 });

@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Desk, makeDesk } from '../../support/cli.ts';
-import { tellWork, writeSession } from '../../support/hooks.ts';
-import { connect, type McpDesk, type ToolReply } from '../../support/mcp.ts';
+import { makeSandbox, type Sandbox } from '../../support/cli.ts';
+import { writeSession, writeWork } from '../../support/hooks.ts';
+import { connect, type McpConnection, type ToolReply } from '../../support/mcp.ts';
 
 /** What each tool is called with when nothing is wrong with it. */
 const CALLS: readonly [string, Record<string, unknown>][] = [
@@ -27,12 +27,12 @@ function expectUsable({ text, isError }: ToolReply, what: string): void {
   if (isError) expect(text, what).toMatch(/^(?:HANDOVER_\w+: .+\nnext: .+|Input validation error: .+)/s);
 }
 
-async function expectAlive({ client }: McpDesk): Promise<void> {
+async function expectAlive({ client }: McpConnection): Promise<void> {
   await client.ping();
 }
 
 describe.each(CALLS)('the MCP tool %s', (tool, usual) => {
-  const opened = connect(makeDesk());
+  const opened = connect(makeSandbox());
 
   it('names the wrong argument in a short message', async () => {
     const mcp = await opened;
@@ -82,10 +82,10 @@ const DAMAGES: readonly [string, (path: string) => void][] = [
 
 describe.each(DAMAGES)('a store whose files are all %s', (_, damage) => {
   it('gives answers or errors with hints from every tool, and the server keeps running', async () => {
-    const desk = await fill();
-    const mcp = await connect(desk);
+    const sandbox = await fill();
+    const mcp = await connect(sandbox);
     for (const [tool, args] of CALLS) {
-      for (const path of listFiles(desk)) damage(path);
+      for (const path of listFiles(sandbox)) damage(path);
       expectUsable(await mcp.call(tool, args), tool);
       await expectAlive(mcp);
     }
@@ -93,18 +93,18 @@ describe.each(DAMAGES)('a store whose files are all %s', (_, damage) => {
 });
 
 /** A store with a handover, a journal and every index. */
-async function fill(): Promise<Desk> {
-  const desk = makeDesk();
-  const session = writeSession(desk);
-  tellWork(session, { goal: 'Use redis', file: join(desk.project, 'a.ts'), decision: 'I decided on redis.' });
-  await desk.ok(['capture', '--transcript', session.path]);
-  await desk.ok(['list']);
-  await desk.ok(['search', '--sessions', 'redis']);
-  return desk;
+async function fill(): Promise<Sandbox> {
+  const sandbox = makeSandbox();
+  const session = writeSession(sandbox);
+  writeWork(session, { goal: 'Use redis', file: join(sandbox.project, 'a.ts'), decision: 'I decided on redis.' });
+  await sandbox.ok(['capture', '--transcript', session.path]);
+  await sandbox.ok(['list']);
+  await sandbox.ok(['search', '--sessions', 'redis']);
+  return sandbox;
 }
 
-function listFiles(desk: Desk): string[] {
-  return readdirSync(desk.store, { recursive: true, encoding: 'utf8' })
-    .map((name) => join(desk.store, name))
+function listFiles(sandbox: Sandbox): string[] {
+  return readdirSync(sandbox.store, { recursive: true, encoding: 'utf8' })
+    .map((name) => join(sandbox.store, name))
     .filter((path) => statSync(path, { throwIfNoEntry: false })?.isFile() === true);
 }

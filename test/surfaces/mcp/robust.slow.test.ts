@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import fc from 'fast-check';
 import { afterAll, describe, expect, it } from 'vitest';
-import { type Desk, HANDOVER, makeDesk } from '../../support/cli.ts';
+import { HANDOVER, makeSandbox, type Sandbox } from '../../support/cli.ts';
 import { connect } from '../../support/mcp.ts';
 import { canTrace, traceCommand } from '../../support/strace.ts';
 
@@ -29,10 +29,10 @@ afterAll(() => {
   for (const child of children) child.kill('SIGKILL');
 });
 
-function start(desk: Desk): Wire {
+function start(sandbox: Sandbox): Wire {
   const child = spawn(process.execPath, [HANDOVER, 'mcp'], {
-    cwd: desk.project,
-    env: { PATH: process.env.PATH, ...desk.env },
+    cwd: sandbox.project,
+    env: { PATH: process.env.PATH, ...sandbox.env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   children.push(child);
@@ -90,7 +90,7 @@ describe('an invalid request of an MCP client', () => {
     expect(text).not.toMatch(/^\s+at /m);
   });
 
-  const shared = connect(makeDesk());
+  const shared = connect(makeSandbox());
 
   it('for an unknown tool gives a protocol error', async () => {
     const { client } = await shared;
@@ -109,14 +109,14 @@ describe('an invalid request of an MCP client', () => {
 
 describe('a damaged store over MCP', () => {
   it('gives errors with hints, and shows intact handovers', async () => {
-    const desk = makeDesk();
-    const mcp = await connect(desk);
+    const sandbox = makeSandbox();
+    const mcp = await connect(sandbox);
     const { data } = await mcp.call('save', { note: ['whole'] });
-    const damaged = await desk.save('--title', 'broken', '--summary', 'broken');
+    const damaged = await sandbox.save('--title', 'broken', '--summary', 'broken');
     const [year = '', month = ''] = [damaged.slice(0, 4), damaged.slice(4, 6)];
-    const folder = join(desk.store, 'handovers', year, month);
+    const folder = join(sandbox.store, 'handovers', year, month);
     writeFileSync(join(folder, `${damaged}.json`), '{"schema":"handover/1"');
-    writeFileSync(join(desk.store, 'index.sqlite'), 'rot');
+    writeFileSync(join(sandbox.store, 'index.sqlite'), 'rot');
     const { isError, text } = await mcp.call('get', { id: damaged });
     expect(isError).toBe(true);
     expect(text).toMatch(/^HANDOVER_RECORD_DAMAGED[\s\S]*next: .*handover doctor/);
@@ -126,9 +126,9 @@ describe('a damaged store over MCP', () => {
   });
 
   it('that cannot be created is reported by all tools, and the server keeps running', async () => {
-    const desk = makeDesk();
-    writeFileSync(join(desk.folder, 'file'), '');
-    const mcp = await connect(desk, { env: { HANDOVER_HOME: join(desk.folder, 'file', 'store') } });
+    const sandbox = makeSandbox();
+    writeFileSync(join(sandbox.folder, 'file'), '');
+    const mcp = await connect(sandbox, { env: { HANDOVER_HOME: join(sandbox.folder, 'file', 'store') } });
     expect((await mcp.call('save', { note: ['x'] })).text).toMatch(/^HANDOVER_\w+: /);
     expect((await mcp.call('status')).text).toMatch(/^HANDOVER_PATH_UNSAFE: .*\nnext: /);
   });
@@ -136,7 +136,7 @@ describe('a damaged store over MCP', () => {
 
 describe('the MCP connection', () => {
   it('accepts lines of any bytes', async () => {
-    const wire = start(makeDesk());
+    const wire = start(makeSandbox());
     wire.send(initialize('2025-06-18'));
     await wire.reply(0);
     let id = 0;
@@ -166,7 +166,7 @@ describe('the MCP connection', () => {
   });
 
   it('answers an invalid line with what is wrong', async () => {
-    const wire = start(makeDesk());
+    const wire = start(makeSandbox());
     wire.send('{"jsonrpc":');
     expect(await wire.reply(null)).toMatchObject({ error: { code: -32_700 } });
     wire.send('{"id":"seven"}');
@@ -181,7 +181,7 @@ describe('the MCP connection', () => {
   });
 
   it.each(['2024-11-05', '2025-03-26', '2025-06-18', '2025-11-25'])('speaks the revision %s', async (version) => {
-    const wire = start(makeDesk());
+    const wire = start(makeSandbox());
     wire.send(initialize(version));
     expect(await wire.reply(0)).toMatchObject({ result: { protocolVersion: version } });
     wire.send(call(1, 'save', { note: ['kept'] }));
@@ -191,7 +191,7 @@ describe('the MCP connection', () => {
   });
 
   it.each(['SIGTERM', 'SIGINT'] as const)('ends at %s', async (signal) => {
-    const wire = start(makeDesk());
+    const wire = start(makeSandbox());
     wire.send(initialize('2025-06-18'));
     await wire.reply(0);
     wire.child.kill(signal);
@@ -199,7 +199,7 @@ describe('the MCP connection', () => {
   });
 
   it('ends when its output is closed', async () => {
-    const wire = start(makeDesk());
+    const wire = start(makeSandbox());
     wire.send(initialize('2025-06-18'));
     await wire.reply(0);
     wire.child.stdout.destroy();
@@ -208,23 +208,23 @@ describe('the MCP connection', () => {
   });
 
   it('answers requests sent before its input ended, and finishes their work', async () => {
-    const desk = makeDesk();
-    const wire = start(desk);
+    const sandbox = makeSandbox();
+    const wire = start(sandbox);
     wire.send(initialize('2025-06-18'));
     wire.send(call(1, 'save', { note: ['kept'] }));
     wire.child.stdin.end();
     expect((await wire.reply(1)).result?.content?.[0]?.text).toMatch(/^saved in handover/);
     expect(await wire.ended).toBe(0);
-    mkdirSync(join(desk.store, 'handovers'), { recursive: true });
-    const left = readdirSync(join(desk.store, 'handovers'), { recursive: true, encoding: 'utf8' });
+    mkdirSync(join(sandbox.store, 'handovers'), { recursive: true });
+    const left = readdirSync(join(sandbox.store, 'handovers'), { recursive: true, encoding: 'utf8' });
     expect(left.filter((path) => /tmp|temp/.test(path))).toEqual([]);
-    expect(await desk.ok(['doctor'])).not.toContain('damage');
+    expect(await sandbox.ok(['doctor'])).not.toContain('damage');
   });
 });
 
 describe('the network, used by the MCP server', () => {
   it.runIf(canTrace)('is not used: no socket listens, and none connects', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const lines = [
       initialize('2025-06-18'),
       JSON.stringify({ jsonrpc: '2.0', method: 'notifications/initialized' }),
@@ -236,7 +236,7 @@ describe('the network, used by the MCP server', () => {
       request(8, 'prompts/get', { name: 'take_over', arguments: {} }),
       call(9, 'get', { id: 'latest' }),
     ];
-    const script = join(desk.folder, 'client.mjs');
+    const script = join(sandbox.folder, 'client.mjs');
     writeFileSync(
       script,
       `import { spawn } from 'node:child_process';
@@ -247,8 +247,8 @@ describe('the network, used by the MCP server', () => {
        child.on('close', () => process.stdout.write(seen));`,
     );
     const { stdout, calls } = await traceCommand([process.execPath, script], 'network', {
-      cwd: desk.project,
-      env: { ...desk.env },
+      cwd: sandbox.project,
+      env: { ...sandbox.env },
     });
     const answered = stdout
       .trim()

@@ -4,35 +4,35 @@ import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../../src/handover/brief/com
 import { readHandover } from '../../../src/store/handovers.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DEFAULT_TOKENS, SMALLEST_TOKENS } from '../../../src/surfaces/mcp/input.ts';
-import { type Desk, makeDesk } from '../../support/cli.ts';
-import { tellWork, type WrittenSession, writeSession } from '../../support/hooks.ts';
+import { makeSandbox, type Sandbox } from '../../support/cli.ts';
+import { type WrittenSession, writeSession, writeWork } from '../../support/hooks.ts';
 import { connect } from '../../support/mcp.ts';
 
 const DECISION = 'Sessions live in Redis, because two instances share them.';
 
 /** A session of Claude Code that is under way, and a client that says which one it is. */
 async function work(): Promise<{
-  desk: Desk;
+  sandbox: Sandbox;
   session: WrittenSession;
   mcp: Awaited<ReturnType<typeof connect>>;
 }> {
-  const desk = makeDesk();
-  const session = writeSession(desk);
-  tellWork(session, {
+  const sandbox = makeSandbox();
+  const session = writeSession(sandbox);
+  writeWork(session, {
     goal: 'Move the sessions out of memory',
-    file: join(desk.project, 'session.ts'),
+    file: join(sandbox.project, 'session.ts'),
     decision: 'I decided to keep the cookie format.',
   });
-  const mcp = await connect(desk, {
+  const mcp = await connect(sandbox, {
     args: ['--agent', 'claude-code'],
     env: { CLAUDE_CODE_SESSION_ID: session.id },
   });
-  return { desk, session, mcp };
+  return { sandbox, session, mcp };
 }
 
 describe('the MCP tools', () => {
   it('each describe their purpose, their arguments and what they change', async () => {
-    const { client } = await connect(makeDesk());
+    const { client } = await connect(makeSandbox());
     const { tools } = await client.listTools();
     expect(tools.map(({ name }) => name).sort()).toEqual([
       'get',
@@ -63,7 +63,7 @@ describe('the MCP tools', () => {
 
 describe('the MCP tool save', () => {
   it('saves declared facts once, with their session', async () => {
-    const { desk, session, mcp } = await work();
+    const { sandbox, session, mcp } = await work();
     const said = {
       decision: [DECISION],
       rejected: ['JWT: it cannot be revoked'],
@@ -71,7 +71,7 @@ describe('the MCP tool save', () => {
     };
     const first = await mcp.call('save', said);
     expect(first).toMatchObject({ isError: false, data: { changed: true, session: session.id } });
-    const handover = readHandover(openStore(desk.machine), String(first.data.handover));
+    const handover = readHandover(openStore(sandbox.machine), String(first.data.handover));
     expect(handover?.session).toMatchObject({ agent: 'claude-code', id: session.id });
     expect(handover?.facts).toEqual(
       expect.arrayContaining([
@@ -85,6 +85,6 @@ describe('the MCP tool save', () => {
       changed: false,
       handover: first.data.handover,
     });
-    expect(await desk.json<unknown[]>(['list'])).toHaveLength(1);
+    expect(await sandbox.json<unknown[]>(['list'])).toHaveLength(1);
   });
 });
