@@ -97,8 +97,8 @@ export function renderBrief(
 ): Brief {
   const reader = findReader(name);
   if (reader === null) {
-    throw new HandoverError('HANDOVER_USAGE', `no agent is called "${name}"`, {
-      hint: `Name one of: ${READER_NAMES.join(', ')}.`,
+    throw new HandoverError('HANDOVER_USAGE', `unknown agent "${name}"`, {
+      hint: `Use one of: ${READER_NAMES.join(', ')}.`,
     });
   }
   return compileBrief(readMarked(store, handover), reader, options);

@@ -32,8 +32,8 @@ export interface FoundSession {
   parent: string | null;
 }
 
-/** Statistics for the report on changed formats. Filled while the events are read. */
-export interface Reading {
+/** Statistics of reading one transcript: they show whether the agent changed its format. Filled while events are read. */
+export interface ReadStats {
   /** All rows. */
   rows: number;
   /** Rows that no version of this agent writes: broken JSON, too long, not an object. */
@@ -44,11 +44,11 @@ export interface Reading {
   sessionId: string | null;
 }
 
-export function startReading(): Reading {
+export function startReadStats(): ReadStats {
   return { rows: 0, unreadable: 0, unknown: {}, agentVersion: null, sessionId: null };
 }
 
-/** One coding agent. Reading never throws because of content: what is not understood is counted in `reading`. */
+/** One coding agent. Reading never throws because of content: what is not understood is counted in `stats`. */
 export interface Agent {
   name: AgentName;
   /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file at most. */
@@ -58,15 +58,15 @@ export interface Agent {
   /** The session in a transcript file; null when the file is not one of this agent's. */
   inspectFile(path: string): FoundSession | null;
   /** The events, in order, without what was rewound or replaced. */
-  readEvents(session: FoundSession, reading: Reading): Iterable<Event>;
-  /** The same events, by a reading that can continue, of transcripts that only grow; null where that is impossible. */
-  openTranscript?(opening: Opening): Transcript | null;
+  readEvents(session: FoundSession, stats: ReadStats): Iterable<Event>;
+  /** The same events, read so that a later call can continue; null for a transcript that cannot be read this way. */
+  openTranscript?(options: TranscriptOptions): Transcript | null;
 }
 
 /** How far a transcript was read, with the state to continue from there. Plain data, so that it can be saved. */
 export interface Bookmark {
   position: Position;
-  /** The reader's own. */
+  /** The reader's own state, in a form that only the same build reads. */
   state: unknown;
 }
 
@@ -76,21 +76,21 @@ export type OnEvent = (event: Event) => void;
 export interface Transcript {
   /** Emits the events of all complete lines. False when a line undoes an earlier one: read again with `lookAhead`. */
   read(onEvent: OnEvent): boolean;
-  /** The position, between `read` and `finish`. Null when events depend on a look ahead at an incomplete line. */
+  /** Where to continue, to be called between `read` and `finish`. Null when a look ahead used an incomplete line. */
   mark(): Bookmark | null;
   /** Emits the events that are only known at the end: of an incomplete last line, and those held back. False as above. */
   finish(onEvent: OnEvent): boolean;
 }
 
-export interface Opening {
+export interface TranscriptOptions {
   session: FoundSession;
   /** Filled while the transcript is read. */
-  reading: Reading;
+  stats: ReadStats;
   /** Bytes from this offset on are not read. */
   until: number;
   /** Where to continue; without it, the beginning. */
   from?: Bookmark;
-  /** First looks for what later lines undo. Such a reading never fails. */
+  /** Reads the file twice, first for what later lines undo. `read` and `finish` then never return false. */
   lookAhead?: boolean;
 }
 

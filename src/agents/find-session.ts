@@ -59,8 +59,8 @@ export async function inspectTranscript(
   path: string,
   name?: AgentName,
 ): Promise<{ agent: Agent; session: FoundSession }> {
-  const hint = 'See what there is: handover sessions';
-  if (!pathExists(path)) throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint });
+  const hint = 'List sessions: handover sessions';
+  if (!pathExists(path)) throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint });
   for (const candidate of name === undefined ? AGENT_NAMES : [name]) {
     const agent = await loadAgent(candidate);
     const session = agent.inspectFile(path);

@@ -2,7 +2,7 @@ import { claudeCodeHook } from './claude-code/setup.ts';
 import { clineHook } from './cline/setup.ts';
 import { copilotHook } from './copilot/setup.ts';
 import { geminiHook } from './gemini/setup.ts';
-import { HOOK_EVENTS, type HookDialect, type HookedAgent, type HookMoment, USUAL_DIALECT } from './hook-input.ts';
+import { DEFAULT_DIALECT, HOOK_EVENTS, type HookDialect, type HookedAgent, type HookMoment } from './hook-input.ts';
 import { opencodeHook } from './opencode/setup.ts';
 import { qwenHook } from './qwen/setup.ts';
 
@@ -10,7 +10,7 @@ import { qwenHook } from './qwen/setup.ts';
 const DIALECTS: Readonly<Record<HookedAgent, HookDialect>> = {
   'claude-code': claudeCodeHook,
   // Codex rejects output with keys it does not know, so it must stay the usual dialect.
-  codex: USUAL_DIALECT,
+  codex: DEFAULT_DIALECT,
   gemini: geminiHook,
   opencode: opencodeHook,
   qwen: qwenHook,

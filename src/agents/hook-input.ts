@@ -16,7 +16,7 @@ export type HookMoment =
   /** The session is over. */
   | 'end';
 
-const USUAL_EVENTS = {
+const DEFAULT_EVENTS = {
   SessionStart: 'start',
   UserPromptSubmit: 'prompt',
   Stop: 'turn',
@@ -26,7 +26,7 @@ const USUAL_EVENTS = {
 
 /** The hooks that we use, by the agents' own names for them. */
 export const HOOK_EVENTS = {
-  'claude-code': USUAL_EVENTS,
+  'claude-code': DEFAULT_EVENTS,
   codex: {
     SessionStart: 'start',
     UserPromptSubmit: 'prompt',
@@ -50,7 +50,7 @@ export const HOOK_EVENTS = {
     'session.compacting': 'compaction',
     dispose: 'end',
   },
-  qwen: USUAL_EVENTS,
+  qwen: DEFAULT_EVENTS,
   copilot: {
     sessionStart: 'start',
     userPromptSubmitted: 'prompt',
@@ -95,16 +95,16 @@ export interface HookDialect {
   read(input: Row, event: string): HookInput | null;
   /** What to print for the agent to pass a text to its model. */
   write(event: string, text: string): string;
-  /** Whether a text that is printed at this moment reaches the model. */
-  reaches(moment: HookMoment, source: StartSource | null): boolean;
-  /** Whether its hook before compaction means one. Else it runs before every request, unless the human asked for it. */
+  /** Whether a text that a hook prints at this moment reaches the model. */
+  canDeliver(moment: HookMoment, source: StartSource | null): boolean;
+  /** Whether the hook before compaction runs only then. If not, it runs before every request, and only a manual one counts. */
   announcesCompaction: boolean;
-  /** Whether the agent calls a hook after a compaction, too. */
+  /** Whether the agent also calls its start hook after a compaction. */
   startsAfterCompaction: boolean;
-  /** Whether a resumed session still holds what was given to it before. */
+  /** Whether a resumed session still has earlier deliveries in its context. */
   keepsContext: boolean;
-  /** Whether the transcript may still be behind when a turn is over. */
-  lags: boolean;
+  /** Whether the agent writes the end of a turn to its transcript only after it called the hook. */
+  writesLate: boolean;
 }
 
 const SOURCES: ReadonlyMap<string, StartSource> = new Map([
@@ -118,7 +118,7 @@ const SOURCES: ReadonlyMap<string, StartSource> = new Map([
 ]);
 
 /** Claude Code's format, which most other agents adopted; `own` is what differs. */
-export function readUsualInput(input: Row, own: Partial<HookInput> = {}): HookInput | null {
+export function readDefaultInput(input: Row, own: Partial<HookInput> = {}): HookInput | null {
   const session = getText(input, 'session_id');
   if (session === null || session === '') return null;
   return {
@@ -137,12 +137,12 @@ export function readUsualInput(input: Row, own: Partial<HookInput> = {}): HookIn
 }
 
 /** Claude Code's dialect, the base of the others. */
-export const USUAL_DIALECT: HookDialect = {
-  read: (input) => readUsualInput(input),
+export const DEFAULT_DIALECT: HookDialect = {
+  read: (input) => readDefaultInput(input),
   write: (event, text) => JSON.stringify({ hookSpecificOutput: { hookEventName: event, additionalContext: text } }),
-  reaches: (moment) => moment === 'start' || moment === 'prompt',
+  canDeliver: (moment) => moment === 'start' || moment === 'prompt',
   announcesCompaction: true,
   startsAfterCompaction: true,
   keepsContext: true,
-  lags: false,
+  writesLate: false,
 };

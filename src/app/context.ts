@@ -5,7 +5,7 @@ import type { Notice } from './notices.ts';
 
 export interface Context {
   machine: Machine;
-  /** Tells the user something besides the answer. */
+  /** Shows the user a notice besides the result. */
   notify(notice: Notice): void;
   /** Shows how far long work has come; undefined where nobody watches. */
   progress(label: string): Progress | undefined;
@@ -38,7 +38,7 @@ export async function withCatalog<T>(
   }
 }
 
-/** What a user typed, without its secrets: it is shown, and handed to the next session. */
+/** What a user typed, with secrets redacted: it is shown, and passed to the next session. */
 export async function redactInput({ machine }: Pick<Context, 'machine'>, text: string): Promise<string> {
   const { openRedactor } = await import('../redact/open-redactor.ts');
   return openRedactor(machine, { folder: machine.cwd, makesKey: false }).redactText(text, { byHuman: true });

@@ -52,11 +52,11 @@ function findBrokenHooks(store: Store): Finding[] {
   );
 }
 
-const LOOKED_BACK_MS = 7 * 24 * 60 * 60 * 1000;
+const LOOKBACK_MS = 7 * 24 * 60 * 60 * 1000;
 
 /** Failures of hooks in the last week, one finding for each kind: nobody saw them happen. */
 export function findHookFailures(store: Store): Finding[] {
-  const failures = listFailures(store.root, store.machine.clock.now() - LOOKED_BACK_MS);
+  const failures = listFailures(store.root, store.machine.clock.now() - LOOKBACK_MS);
   const kinds = new Map<string, typeof failures>();
   for (const failure of failures) {
     const kind = `${failure.where} ${failure.code}`;

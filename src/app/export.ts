@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Lock } from '../exchange/bundle/age.ts';
+import type { Encryption } from '../exchange/bundle/age.ts';
 import { formatContent } from '../exchange/bundle/content.ts';
 import { requireSigner } from '../exchange/bundle/own-keys.ts';
 import { packBundle } from '../exchange/bundle/pack.ts';
@@ -21,7 +21,7 @@ import { pickHandover } from './find-handover.ts';
 
 export type ExportFormat = 'bundle' | ViewFormat;
 
-/** The handovers as they would leave, oldest first; without ids the newest here. Imported ones only when named. */
+/** The handovers in the form in which they are exported, oldest first; without ids the newest here. Imported ones only when named. */
 export async function selectForExport(
   context: Context,
   selection: {
@@ -65,38 +65,38 @@ async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
   });
   const own = found.filter((handover) => !isForeign(handover));
   const imported = found.length - own.length;
-  const text = `${imported} imported left out; to send one on, name it with --id`;
+  const text = `${imported} imported left out; to export one, name it with --id`;
   if (imported > 0) context.notify({ level: 'note', text });
   if (own.length > 0) return own;
-  throw notFoundError('no handover matches', 'See what there is: handover list');
+  throw notFoundError('no handover matches', 'List handovers: handover list');
 }
 
 export interface ExportOptions {
   format: ExportFormat;
   reader: Reader;
   sign: boolean;
-  lock: Lock | null;
+  encryption: Encryption | null;
   expiresAt: string | null;
 }
 
-/** The bytes of the file that leaves. */
+/** The bytes of the exported file. Throws when there is no key to sign with. */
 export async function writeExport(
   context: Context,
   handovers: readonly Handover[],
   options: ExportOptions,
 ): Promise<Buffer> {
-  const { format, reader, sign, lock, expiresAt } = options;
+  const { format, reader, sign, encryption, expiresAt } = options;
   const { machine } = context;
   const signer = sign ? requireSigner(machine) : null;
   if (format !== 'bundle') {
     const { writeView } = await import('../exchange/bundle/write-view.ts');
-    return Buffer.from(writeView(handovers, { format, reader }, { machine, signer, lock }));
+    return Buffer.from(writeView(handovers, { format, reader }, { machine, signer, encryption }));
   }
   const createdAt = formatTimestamp(machine.clock.now());
-  return await packBundle(findStore(context), handovers, { createdAt, expiresAt, signer, lock });
+  return await packBundle(findStore(context), handovers, { createdAt, expiresAt, signer, encryption });
 }
 
-/** What would leave, unsigned and unlocked, as text. */
+/** The content of the export as text, neither signed nor encrypted. */
 export async function previewExport(
   { machine }: Context,
   handovers: readonly Handover[],
@@ -104,13 +104,13 @@ export async function previewExport(
 ): Promise<string> {
   if (format === 'bundle') return formatContent(handovers).toString('utf8');
   const { writeView } = await import('../exchange/bundle/write-view.ts');
-  return writeView(handovers, { format, reader }, { machine, signer: null, lock: null });
+  return writeView(handovers, { format, reader }, { machine, signer: null, encryption: null });
 }
 
-/** Refuses links and missing folders before anything is read or asked. */
+/** Throws for a link or a missing folder. Called before anything is read or asked. */
 export function assertExportFile(path: string): void {
   measureRegularFile(path);
   if (isFolder(dirname(path))) return;
-  const hint = 'Create it, or give another file with --output. Nothing was written.';
+  const hint = 'Create it, or choose another file with --output. Nothing was written.';
   throw notFoundError(`there is no folder ${dirname(path)}`, hint);
 }

@@ -8,11 +8,11 @@ export function notFoundError(message: string, hint: string): HandoverError {
   return new HandoverError('HANDOVER_NOT_FOUND', message, { hint });
 }
 
-const DOCTOR = 'Check who may read and write there: handover doctor';
+const DOCTOR = 'Check the permissions: handover doctor';
 const ERRNO_CODES: Readonly<Record<string, readonly [code: ErrorCode, hint: string]>> = {
   ENOSPC: ['HANDOVER_DISK_FULL', 'Free some space on that disk and try again.'],
   EDQUOT: ['HANDOVER_DISK_FULL', 'Your quota on that disk is used up: free some space and try again.'],
-  EROFS: ['HANDOVER_READ_ONLY', 'That disk is read-only. Set HANDOVER_HOME to a folder that can be written.'],
+  EROFS: ['HANDOVER_READ_ONLY', 'That disk is read-only. Set HANDOVER_HOME to a writable folder.'],
   EACCES: ['HANDOVER_PERMISSION', DOCTOR],
   EPERM: ['HANDOVER_PERMISSION', DOCTOR],
   EMFILE: ['HANDOVER_TOO_MANY_OPEN_FILES', 'Close some programs, or raise the limit (ulimit -n), and try again.'],
@@ -20,7 +20,7 @@ const ERRNO_CODES: Readonly<Record<string, readonly [code: ErrorCode, hint: stri
 };
 const ANY_ERRNO = ['HANDOVER_IO', 'Check the disk: handover doctor'] as const;
 
-/** An expected failure as such; null for a bug of ours. */
+/** Our own errors unchanged, system errors with a code and a hint; null for anything else, which is a bug. */
 export function toHandoverError(error: unknown): HandoverError | null {
   if (error instanceof HandoverError) return error;
   if (!isErrno(error)) return null;

@@ -69,9 +69,9 @@ export async function findNewestHere(
   return id === null ? null : requireHandover(store, id);
 }
 
-/** A folder stands for its project wherever that is checked out; a folder that is gone still names itself. */
+/** A project by its id, its folder or its name. An existing folder matches all worktrees of its project; a missing one only its path. */
 export function matchProject(words: string, machine: Machine): ProjectMatch {
-  if (words.trim() === '') throw usageError('the project is empty', 'Give a folder, a name or an id.');
+  if (words.trim() === '') throw usageError('the project is empty', 'Pass a folder, a name or an id.');
   if (PROJECT_ID.test(words)) return { id: words };
   const folder = resolve(machine.cwd, words);
   if (isFolder(folder)) return { id: identifyProject(folder, machine).id };

@@ -7,7 +7,7 @@ import type { Store } from '../store/store.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
-import { isOfTerminal } from './restore.ts';
+import { isFromTerminal } from './restore.ts';
 import { findNotes } from './search.ts';
 
 /** Deletes handovers. Every id is resolved before the first is deleted: a wrong one changes nothing. */
@@ -22,7 +22,7 @@ export async function forgetHandovers(
   const ids = [...found];
   forgetVectorsOf(store, ids);
   for (const id of ids) {
-    if (!forgetHandover(store, id)) throw notFoundError(`${id} is already gone`, 'See what there is: handover list');
+    if (!forgetHandover(store, id)) throw notFoundError(`${id} is already gone`, 'List handovers: handover list');
     onDeleted(id);
   }
   await forgetDerived(context, store);
@@ -57,7 +57,7 @@ export async function cleanUp(
   const retentionMs = readRetention(context.machine.env);
   const days = retentionMs / DAY_MS;
   const { expired, kept } = await withCatalog(context, store, (catalog) => findExpired(store, catalog, retentionMs));
-  const rows = terminal === undefined ? expired : expired.filter((row) => isOfTerminal(row, terminal));
+  const rows = terminal === undefined ? expired : expired.filter((row) => isFromTerminal(row, terminal));
   const removed: string[] = [];
   const ids = rows.map(({ id }) => id);
   if (!dryRun) forgetVectorsOf(store, ids);
@@ -71,7 +71,7 @@ export async function cleanUp(
   return { days, removed, removedSessions, kept };
 }
 
-/** The text of a session outlives the agent's own file, for as long as handovers are kept. */
+/** The text of a session outlives the agent's own file, for as long as handovers do (HANDOFF_RETENTION_DAYS). */
 async function cleanTexts(store: Store, retentionMs: number, dryRun: boolean): Promise<string[]> {
   const { findExpiredTexts, removeTexts } = await import('../search/sessions/maintenance.ts');
   const expired = await findExpiredTexts(store, retentionMs);

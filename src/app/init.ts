@@ -3,7 +3,7 @@ import { HOOK_HOSTS } from '../agents/hook-hosts.ts';
 import type { HookedAgent } from '../agents/hook-input.ts';
 import { installBlocks } from '../memory/agent-files.ts';
 import { createDocuments } from '../memory/documents.ts';
-import { quote } from '../memory/snapshot.ts';
+import { quote } from '../memory/handoff-file.ts';
 import { cleanLine } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { identifyProject } from '../platform/project.ts';
@@ -58,9 +58,9 @@ export function proposeFiles(
       .filter(({ outcome }) => outcome === 'refused')
       .map(({ file, note }) => `no block is added to ${file}: ${note}`),
     apply: () => {
-      const kept = create(false).flatMap((document) => (document.kept === null ? [] : [document.kept]));
+      const backups = create(false).flatMap((document) => (document.backup === null ? [] : [document.backup]));
       installBlocks(folder);
-      return kept.map((path) => `the replaced version is at ${path}`);
+      return backups.map((path) => `the replaced version is at ${path}`);
     },
   };
 }
@@ -112,7 +112,7 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
   return names.map((words) => {
     const name = known.find((agent) => agent === words.trim().toLowerCase());
     if (name !== undefined) return name;
-    throw usageError(`hooks cannot be installed for "${cleanLine(words)}"`, `Give one of: ${known.join(', ')}.`);
+    throw usageError(`hooks cannot be installed for "${cleanLine(words)}"`, `Use one of: ${known.join(', ')}.`);
   });
 }
 
@@ -120,5 +120,5 @@ export function requireHookedAgents(names: readonly string[] = []): HookedAgent[
 export function listHookReviews(found: readonly HookStatus[]): string[] {
   return found
     .filter(({ files, trustStep }) => trustStep !== null && files.some(({ trusted }) => trusted === false))
-    .map(({ title, trustStep }) => `${title} runs no hook before you have reviewed it: ${trustStep}`);
+    .map(({ title, trustStep }) => `${title} runs no hook until you have reviewed it: ${trustStep}`);
 }

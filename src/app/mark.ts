@@ -8,7 +8,7 @@ import { openRedactor } from '../redact/open-redactor.ts';
 import { requireHandover } from '../store/find-handover.ts';
 import { readIntact } from '../store/handovers.ts';
 import { markFact } from '../store/marks.ts';
-import { keepLetters } from './capture/match-fact.ts';
+import { normaliseLetters } from './capture/match-fact.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
@@ -62,7 +62,7 @@ export async function findFact(context: Context, words: string, named?: string):
   throw notFoundError(`no fact of ${name} matches ${quoteShort(words)}`, hint);
 }
 
-const FEWEST_LETTERS = 4;
+const MIN_LETTERS = 4;
 
 /** By id, the beginning of one, or text as a brief shows it, whole or in part. Facts with exactly this text win. */
 function matchFacts({ facts }: Handover, words: string): Fact[] {
@@ -79,10 +79,10 @@ const BRIEF_SUFFIX = /(?:…|\s@\d+)+\s*$/;
 const KIND_AND_STATUS = /^(?:[a-z]+: )?(?:\[[^\]]*\] )?/;
 
 function matchText(facts: readonly Fact[], words: string): Fact[] {
-  const letters = keepLetters(words);
-  if (letters.length < FEWEST_LETTERS) return [];
-  const matching = facts.filter((fact) => keepLetters(fact.text).includes(letters));
-  const exact = matching.filter((fact) => keepLetters(fact.text) === letters);
+  const letters = normaliseLetters(words);
+  if (letters.length < MIN_LETTERS) return [];
+  const matching = facts.filter((fact) => normaliseLetters(fact.text).includes(letters));
+  const exact = matching.filter((fact) => normaliseLetters(fact.text) === letters);
   return exact.length > 0 ? exact : matching;
 }
 
@@ -102,7 +102,7 @@ export function requireFact(handover: Handover, words: string): Fact {
   const more = matching.length > shown.length ? '\n  …' : '';
   const message = `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`;
   throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
-    hint: 'Give one of these ids.',
+    hint: 'Use one of these ids.',
     data: { candidates: shown.map((fact) => fact.id) },
   });
 }

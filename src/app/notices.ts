@@ -16,7 +16,7 @@ export interface Notice {
 export function listJournalNotices({ journalFailure }: Pick<SaveResult, 'journalFailure'>): Notice[] {
   if (journalFailure === null) return [];
   const text = `it is saved, but the journal could not be written (${journalFailure.message})`;
-  return [{ level: 'note', text, next: 'once the disk is fine again: handover doctor --fix' }];
+  return [{ level: 'note', text, next: 'when the disk works again: handover doctor --fix' }];
 }
 
 const KINDS_SHOWN = 8;
@@ -63,7 +63,7 @@ function describeDrift(agent: AgentName, { rows, unreadable, unknown, agentVersi
   return [
     odd === 0
       ? `${rows} rows of ${agent}, ${version}, show nothing of what the agent did`
-      : `${odd} of ${rows} rows of ${agent}, ${version}, are odd`,
+      : `${odd} of ${rows} rows of ${agent}, ${version}, were not understood`,
     ...(kinds.length === 0 ? [] : [`unknown kinds: ${kinds.join(', ')}`]),
     ...(unreadable === 0 ? [] : [`unreadable: ${unreadable}`]),
   ].join('; ');

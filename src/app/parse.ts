@@ -33,7 +33,7 @@ export function parseMoment(text: string, now: number, edge: 'first' | 'last'): 
     const time = Date.parse(/(?:Z|[+-]\d\d:?\d\d)$/.test(iso) ? iso : `${iso}Z`);
     if (!Number.isNaN(time)) return time;
   }
-  const hint = 'Give a length such as 90m, 2h or 7d, a day such as 2026-01-31, or a time such as 2026-01-31T12:00Z.';
+  const hint = 'Use a duration such as 90m, 2h or 7d, a date such as 2026-01-31, or a time such as 2026-01-31T12:00Z.';
   throw usageError(`"${text}" is not a time`, hint);
 }
 
@@ -41,26 +41,26 @@ export function parseMoment(text: string, now: number, edge: 'first' | 'last'): 
 export function parseCount(text: string, smallest: number): number {
   const count = /^-?\d{1,9}$/.test(text) ? Number(text) : Number.NaN;
   if (count >= smallest) return count;
-  const hint = `Give a number such as ${Math.max(smallest, 20)}.`;
+  const hint = `Use a number such as ${Math.max(smallest, 20)}.`;
   throw usageError(`"${text}" is not a whole number of at least ${smallest}`, hint);
 }
 
 export function requireAgent(text: string): AgentName {
   const name = AGENT_NAMES.find((known) => known === text.trim().toLowerCase());
   if (name !== undefined) return name;
-  throw usageError(`unknown agent "${cleanLine(text)}"`, `Give one of: ${AGENT_NAMES.join(', ')}.`);
+  throw usageError(`unknown agent "${cleanLine(text)}"`, `Use one of: ${AGENT_NAMES.join(', ')}.`);
 }
 
 /** The agent that will read a brief, or `generic`. */
 export function requireReader(text: string): Reader {
   const reader = findReader(text);
   if (reader !== null) return reader;
-  throw usageError(`unknown agent "${cleanLine(text)}"`, `Give one of: ${READER_NAMES.join(', ')}.`);
+  throw usageError(`unknown agent "${cleanLine(text)}"`, `Use one of: ${READER_NAMES.join(', ')}.`);
 }
 
 export function requireKind(text: string): FactKind {
   const kind = FACT_KINDS.find((known) => known === text.trim().toLowerCase());
   if (kind !== undefined) return kind;
-  const hint = `Give some of: ${FACT_KINDS.join(',')}`;
+  const hint = `Use any of: ${FACT_KINDS.join(',')}`;
   throw usageError(`unknown kind of fact "${cutToBytes(cleanLine(text), 80)}"`, hint);
 }

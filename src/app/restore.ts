@@ -24,7 +24,7 @@ export async function findRestoreCandidate(
   place: Place,
   terminal: string | undefined,
 ): Promise<RestoreCandidate | null> {
-  const accepts = (row: CatalogRow): boolean => terminal === undefined || isOfTerminal(row, terminal);
+  const accepts = (row: CatalogRow): boolean => terminal === undefined || isFromTerminal(row, terminal);
   const handover = await findNewestHere(context, place, accepts);
   if (handover === null) return null;
   const status = readStatus(findStore(context), handover.id);
@@ -34,7 +34,7 @@ export async function findRestoreCandidate(
 }
 
 /** Terminal ids that come from a variable are stored with a prefix that nobody types. */
-export function isOfTerminal({ terminal }: { terminal: string | null }, id: string): boolean {
+export function isFromTerminal({ terminal }: { terminal: string | null }, id: string): boolean {
   return terminal === id || terminal === `env_${id}`;
 }
 
@@ -48,7 +48,7 @@ export async function restoreHere(
   const candidate = await findRestoreCandidate(context, place, terminal);
   if (candidate === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
-      hint: 'See what there is: handover list --status',
+      hint: 'List handovers: handover list --status',
     });
   const { handover, restorability } = candidate;
   const [session] = listRunningSessions(context.machine.env);

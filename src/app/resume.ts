@@ -67,11 +67,11 @@ export async function catchUpHere(
     return [];
   }
   const caughtUp = await catchUp(findStore(context), { project: project.id, root }, except);
-  for (const { session, kept } of caughtUp) {
-    for (const notice of listDriftNotices(session.agent, kept.judgement)) context.notify(notice);
-    if (kept.outcome !== 'kept') continue;
-    for (const notice of listJournalNotices(kept)) context.notify(notice);
-    const text = `saved handover ${kept.handover.id} from a session of ${session.agent} that had not been captured`;
+  for (const { session, result } of caughtUp) {
+    for (const notice of listDriftNotices(session.agent, result.judgement)) context.notify(notice);
+    if (result.outcome !== 'saved') continue;
+    for (const notice of listJournalNotices(result)) context.notify(notice);
+    const text = `saved handover ${result.handover.id} from a session of ${session.agent} that had not been captured`;
     context.notify({ level: 'info', text });
   }
   return caughtUp;
@@ -79,7 +79,7 @@ export async function catchUpHere(
 
 export function nothingHereError({ project, workspace }: Place): HandoverError {
   return new HandoverError('HANDOVER_NOT_FOUND', `no handover of ${project.name} in ${workspace.root}`, {
-    hint: 'See what there is: handover list; make one: handover save --summary "where things stand"',
+    hint: 'List handovers: handover list; make one: handover save --summary "where things stand"',
   });
 }
 

@@ -24,9 +24,9 @@ export function saveDeclaration(context: Context, folder: string, declaration: D
   const place = describePlace(folder, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: true });
   const draft = redactDraft(declareHandover(declaration, place, machine), redactor);
-  const kept = saveHandover(findStore(context), (stamp) => sealRated({ ...draft, ...stamp }));
-  for (const notice of listJournalNotices(kept)) context.notify(notice);
-  return kept;
+  const saved = saveHandover(findStore(context), (stamp) => sealRated({ ...draft, ...stamp }));
+  for (const notice of listJournalNotices(saved)) context.notify(notice);
+  return saved;
 }
 
 /** Saves what an agent declares while it works; its session is null when it is unknown. Loads what captures need only here. */
@@ -39,7 +39,7 @@ export async function saveFromAgent(
   const { loadAgent } = await import('../agents/table.ts');
   const { saveDeclared } = await import('./capture/save-session.ts');
   const session = found === null ? null : { agent: await loadAgent(found.agent), session: found };
-  const kept = await saveDeclared(findStore(context), { ...declaration, session }, place);
-  for (const notice of listJournalNotices(kept)) context.notify(notice);
-  return kept;
+  const saved = await saveDeclared(findStore(context), { ...declaration, session }, place);
+  for (const notice of listJournalNotices(saved)) context.notify(notice);
+  return saved;
 }

@@ -9,8 +9,8 @@ export function malformedError(part: string): HandoverError {
 }
 
 export function notBundleError(): HandoverError {
-  return new HandoverError('HANDOVER_BUNDLE_INVALID', 'that is not a bundle', {
-    hint: 'Give a file that handover export or session-handoff wrote. For other records: handover migrate --from FILE',
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', 'this is not a bundle', {
+    hint: 'Use a file that handover export or session-handoff wrote. For other records: handover migrate --from FILE',
     data: { part: 'kind of file' },
   });
 }
@@ -21,7 +21,7 @@ export function untrustedError(message: string, context: ErrorContext): Handover
 }
 
 export function unsignedError(): HandoverError {
-  return untrustedError('the bundle is not signed: anybody can have made it or changed it', {
+  return untrustedError('the bundle is not signed: anybody could have made or changed it', {
     hint: 'Ask the sender for a signed one. To import it anyway: --allow-unsigned',
   });
 }
@@ -38,9 +38,9 @@ export function responseError(where: string, status: number): HandoverError {
 function explainStatus(status: number): [code: ErrorCode, what: string, hint: string] {
   const refused = 'HANDOVER_REMOTE_REFUSED';
   if (status === 401 || status === 403)
-    return [refused, 'rejected the key', 'Check that the key is right, still valid, and may write there.'];
+    return [refused, 'rejected the key', 'Check that the key is correct, still valid, and may write there.'];
   if (status === 429) return ['HANDOVER_REMOTE_BUSY', 'is rate limiting', 'Try again later.'];
-  if (status >= 500) return ['HANDOVER_REMOTE_UNREACHABLE', 'is out of order', 'Try again later.'];
+  if (status >= 500) return ['HANDOVER_REMOTE_UNREACHABLE', 'is not working', 'Try again later.'];
   return [refused, 'rejected the request', 'Check the address in your config.toml.'];
 }
 
@@ -50,6 +50,6 @@ export function notConfiguredError(message: string, context: { hint: string }): 
 
 export function urlError(setting: string): HandoverError {
   return notConfiguredError(`${setting} is not an address to publish to`, {
-    hint: 'Give an https:// address without user, query or fragment; http:// is allowed for this machine only.',
+    hint: 'Use an https:// address without user, query or fragment; http:// is allowed for this machine only.',
   });
 }

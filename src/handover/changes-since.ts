@@ -9,7 +9,7 @@ import type { Machine } from '../platform/machine.ts';
 import { expandHome } from '../platform/paths.ts';
 import type { Place } from '../platform/project.ts';
 
-const MAX_FILES_LOOKED_AT = 300;
+const MAX_FILES_CHECKED = 300;
 
 /** Compares the files and the git state of a handover with the worktree as it is now. */
 export function findChanges(handover: Handover, place: Place, machine: Machine): ChangesSince {
@@ -19,7 +19,7 @@ export function findChanges(handover: Handover, place: Place, machine: Machine):
     ...compareGit(handover, place),
     files: handover.facts
       .filter((fact) => fact.kind === 'file' && fact.status !== 'deleted' && fact.status !== 'mentioned')
-      .slice(0, MAX_FILES_LOOKED_AT)
+      .slice(0, MAX_FILES_CHECKED)
       .flatMap((fact) => {
         const change = compareFile(fact, locate(fact, handover, place, machine), since);
         return change === null ? [] : [{ path: fact.text, change }];

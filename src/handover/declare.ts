@@ -27,7 +27,7 @@ export const DECLARABLE_KINDS = [
 ] as const;
 export type DeclarableKind = (typeof DECLARABLE_KINDS)[number];
 
-/** What somebody states on purpose, to be handed over. Texts are as they were typed. */
+/** What a human or an agent states on purpose for the next session. Texts are as they were typed. */
 export interface Declaration {
   title: string | undefined;
   summary: string;
@@ -43,7 +43,7 @@ export interface Declaration {
   pinAll: boolean;
 }
 
-/** Everything of a handover but its id and time. Throws a coded error that names the part which cannot be kept. */
+/** Everything of a handover but its id and time. Throws a coded error that names the part that cannot be saved. */
 export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
   const [first = ''] = summary.split('\n');
@@ -51,13 +51,13 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
   const title = declaration.title === undefined ? derived : cleanLine(declaration.title);
   if (title === '')
     throw new HandoverError('HANDOVER_USAGE', 'a handover needs a title or a summary', {
-      hint: 'Give --title TEXT, or --summary TEXT whose first line can serve as the title.',
+      hint: 'Pass --title TEXT, or a --summary whose first line can serve as the title.',
     });
   const id = declaration.sessionId;
   const agent = limitBytes(cleanLine(declaration.agent), MAX_AGENT_BYTES, 'the name of the agent');
   if (agent === '')
     throw new HandoverError('HANDOVER_USAGE', 'the name of the agent is empty', {
-      hint: 'Give --agent NAME.',
+      hint: 'Pass --agent NAME.',
     });
   return {
     schema: HANDOVER_SCHEMA,
@@ -94,7 +94,7 @@ type FactMarks = { by: 'human' | 'agent'; pinned: boolean };
 export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_FACT_TEXT_BYTES, `a ${kind}`);
   if (cleaned === '')
-    throw new HandoverError('HANDOVER_USAGE', `a ${kind} is empty`, { hint: `Give --${kind} some text.` });
+    throw new HandoverError('HANDOVER_USAGE', `a ${kind} is empty`, { hint: `Pass some text with --${kind}.` });
   return toFact(kind, cleaned, marks);
 }
 
@@ -110,7 +110,7 @@ function makeFileFact(path: string, place: Place, machine: Machine, marks: FactM
   const isOutside = inside === '..' || inside.startsWith('../');
   const shown = isOutside ? abbreviateHome(absolute, machine) : inside;
   const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
-  if (text === '') throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Give --file PATH.' });
+  if (text === '') throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Pass --file PATH.' });
   const sha256 = catchIf(isUnreadable, null, () => sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)));
   return { ...toFact('file', text, marks), probe: { path: text, sha256 } };
 }
@@ -123,11 +123,11 @@ function isUnreadable(error: unknown): boolean {
   return error instanceof TypeError && 'code' in error && error.code === 'ERR_INVALID_ARG_VALUE';
 }
 
-/** The text itself, or an error that names `what` is too long. */
+/** Returns the text; throws HANDOVER_TEXT_TOO_LARGE, naming it by `what`, when it is too long. */
 export function limitBytes(text: string, maxBytes: number, what: string): string {
   const bytes = countUtf8Bytes(text);
   if (bytes <= maxBytes) return text;
-  const message = `${what} has ${bytes} bytes; at most ${maxBytes} can be kept`;
+  const message = `${what} has ${bytes} bytes; at most ${maxBytes} can be saved`;
   const hint = 'Shorten it; a long text can go into a file, which --file of `handover save` names.';
   throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, { hint });
 }

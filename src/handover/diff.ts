@@ -8,7 +8,8 @@ export type Relation = 'same' | 'follows' | 'later' | 'earlier' | 'another proje
 
 export type Change<T> = { before: T; after: T };
 
-export type Parting = { fact: Fact; reason: string };
+/** A fact of the first handover that the second does not have, or has as resolved, and why. */
+export type EndedFact = { fact: Fact; reason: string };
 
 /** Two handovers compared. Each fact of the first is in exactly one of the lists but `added`. */
 export interface HandoverDiff {
@@ -17,9 +18,9 @@ export interface HandoverDiff {
   carried: Fact[];
   changed: Change<Fact>[];
   /** `now` is the fact as the second has it, if it has it. */
-  resolved: (Parting & { now: Fact | null })[];
-  superseded: (Parting & { by: Fact | null })[];
-  dropped: Parting[];
+  resolved: (EndedFact & { now: Fact | null })[];
+  superseded: (EndedFact & { by: Fact | null })[];
+  dropped: EndedFact[];
   /** Null when the state of git is unknown for one of them. */
   git: GitDiff | null;
 }
@@ -50,7 +51,7 @@ export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
     dropped: [],
     git: diffGit(first, second),
   };
-  for (const fact of first.facts) enter(diff, fact, outcomes.get(fact.id), now);
+  for (const fact of first.facts) addToDiff(diff, fact, outcomes.get(fact.id), now);
   return diff;
 }
 
@@ -61,22 +62,22 @@ function relate(first: Handover, second: Handover): Relation {
   return second.created_at < first.created_at ? 'earlier' : 'later';
 }
 
-/** Going back in time, or to another project, facts have no outcome. */
+/** Facts have no outcome in an earlier handover or in one of another project. */
 function findOutcomes(first: Handover, second: Handover, relation: Relation): Map<string, Outcome> {
   if (relation === 'earlier' || relation === 'another project' || relation === 'same') return new Map();
   const recorded = relation === 'follows' ? second.chain : undefined;
   return recorded === undefined ? judgeOutcomes(first, second) : readOutcomes(recorded);
 }
 
-const ABSENCE: Record<Relation, string> = {
+const REASON_OF_ABSENCE: Record<Relation, string> = {
   same: 'not there',
-  follows: 'not taken over',
-  later: 'not taken over',
+  follows: 'not carried over',
+  later: 'not carried over',
   earlier: 'not known yet',
-  'another project': 'of the other project',
+  'another project': 'from the other project',
 };
 
-function enter(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now: Map<string, Fact>): void {
+function addToDiff(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now: Map<string, Fact>): void {
   const after = now.get(fact.id) ?? null;
   if (outcome?.end === 'resolved') diff.resolved.push({ fact, reason: outcome.reason, now: after });
   else if (after !== null) {
@@ -84,7 +85,8 @@ function enter(diff: HandoverDiff, fact: Fact, outcome: Outcome | undefined, now
     else diff.changed.push({ before: fact, after });
   } else if (outcome?.end === 'superseded')
     diff.superseded.push({ fact, reason: outcome.reason, by: now.get(outcome.by) ?? null });
-  else diff.dropped.push({ fact, reason: outcome?.end === 'dropped' ? outcome.reason : ABSENCE[diff.relation] });
+  else
+    diff.dropped.push({ fact, reason: outcome?.end === 'dropped' ? outcome.reason : REASON_OF_ABSENCE[diff.relation] });
 }
 
 function diffGit(first: Handover, second: Handover): GitDiff | null {

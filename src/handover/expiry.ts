@@ -5,7 +5,7 @@ import type { Env } from '../platform/machine.ts';
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** For this long a handover is restored without being asked for by name. */
+/** How long after it was made a handover may be restored. */
 export const DEFAULT_FRESHNESS_MS: number = 20 * MINUTE_MS;
 export const DEFAULT_RETENTION_MS: number = 90 * DAY_MS;
 
@@ -13,19 +13,19 @@ export function readFreshness(env: Env): number {
   return readPeriod(env, 'HANDOFF_FRESHNESS_MINUTES', MINUTE_MS) ?? DEFAULT_FRESHNESS_MS;
 }
 
-/** After this long a handover may be cleaned up. */
+/** How old a handover must be before `cleanup` deletes it. */
 export function readRetention(env: Env): number {
   return readPeriod(env, 'HANDOFF_RETENTION_DAYS', DAY_MS) ?? DEFAULT_RETENTION_MS;
 }
 
-const MOST = 100_000;
+const MAX_PERIOD = 100_000;
 
 function readPeriod(env: Env, name: string, unit: number): number | null {
   const text = env[name]?.trim();
   if (text === undefined || text === '') return null;
   const count = /^\d{1,6}$/.test(text) ? Number(text) : 0;
-  if (count > 0 && count <= MOST) return count * unit;
-  throw new HandoverError('HANDOVER_CONFIG_INVALID', `${name} is not a whole number from 1 to ${MOST}`, {
+  if (count > 0 && count <= MAX_PERIOD) return count * unit;
+  throw new HandoverError('HANDOVER_CONFIG_INVALID', `${name} is not a whole number from 1 to ${MAX_PERIOD}`, {
     hint: `Set it to such a number, or unset it.`,
   });
 }
@@ -35,7 +35,7 @@ export type Restorability = { ok: true } | { ok: false; reason: string; becomes:
 
 export type RestoreContext = { nowMs: number; freshnessMs: number; status: string };
 
-/** Only a pending and fresh one may. Files that have changed since do not matter: the brief lists them. */
+/** Only a pending and fresh handover may be restored. Files that have changed since do not matter: the brief lists them. */
 export function judgeRestorable(
   { created_at, expires_at }: Handover,
   { nowMs, freshnessMs, status }: RestoreContext,

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { computeFactId, type Fact, type FactKind, MAX_FACTS, type Source } from '../model/fact.ts';
-import type { Chain, Handover, Parted, UnstampedDraft } from '../model/handover.ts';
+import type { Chain, EndedFacts, Handover, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { findMark, listPinnedElsewhere, type Mark, type Marks, markFacts, NO_MARKS, type StatedIn } from './marks.ts';
 import { isRule, judgeOutcomes, type Outcome } from './outcome.ts';
@@ -14,7 +14,7 @@ export interface Predecessors {
 
 /**
  * Links a draft to what it follows: facts that still hold join those of the draft, and what became of the rest is recorded
- * in `chain`. Marks set since are applied. Linking to a handover of the same reading changes nothing.
+ * in `chain`. Marks set since are applied. Linking to a handover made from the same events changes nothing.
  */
 export function linkHandover(
   draft: UnstampedDraft,
@@ -116,7 +116,7 @@ const MAX_TAKEN_BYTES = 256 * 1024;
 
 /**
  * Keeps a long chain of handovers from growing without end. What was declared comes first, then the user's words, then the
- * agent's; of equals those of the previous session before those that it had taken over itself.
+ * agent's; of equals those of the previous session before those that it had carried over itself.
  */
 function chooseCarried(candidates: readonly Fact[], seen: number): Fact[] {
   const ranked = candidates
@@ -136,7 +136,7 @@ function chooseCarried(candidates: readonly Fact[], seen: number): Fact[] {
   return taken;
 }
 
-/** The rank of what was only said in passing. */
+/** The rank of statements that were only made in passing. */
 const PASSING = 4;
 
 function rankOf(fact: Fact): number {
@@ -148,7 +148,7 @@ function rankOf(fact: Fact): number {
 /** The place and weight of a fact in its own session mean nothing in another. */
 const OF_ITS_SESSION: ReadonlySet<string> = new Set(['role', 'message', 'names']);
 
-/** The fact with a reference to where it comes from. Taking it over again changes nothing. */
+/** The fact with a reference to where it comes from. Carrying it over again changes nothing. */
 function carryFact(fact: Fact, from: Handover): Fact {
   const { detail, ...rest } = fact;
   const kept = Object.entries(detail ?? {}).filter(([name]) => !OF_ITS_SESSION.has(name));
@@ -183,7 +183,7 @@ function recordChain(outcomes: ReadonlyMap<string, Outcome>, kept: ReadonlySet<s
   return chain;
 }
 
-function addToGroup(groups: Parted[], id: string, reason: string): void {
+function addToGroup(groups: EndedFacts[], id: string, reason: string): void {
   const group = groups.find((one) => one.reason === reason);
   if (group === undefined) groups.push({ reason, ids: [id] });
   else group.ids.push(id);

@@ -7,7 +7,7 @@ export interface Mark {
   at: string;
   because: string | null;
   /** A pinned fact as it was, with the handover that has it; null when that is gone. */
-  held: { fact: Fact; by: Handover } | null;
+  pinnedFact: { fact: Fact; by: Handover } | null;
 }
 
 export const MARKS = ['pinned', 'unpinned', 'resolved', 'refuted'] as const satisfies readonly Mark['mark'][];
@@ -41,14 +41,14 @@ export function findMark(fact: Fact, stated: StatedIn, marks: Marks): Mark | und
  * until a human states it: the mark is there for agents that have the same idea again.
  */
 function isStatedAgain(fact: Fact, { session, created_at }: StatedIn, { mark, at }: Mark): boolean {
-  if (mark === 'pinned' || isTakenOver(fact)) return false;
+  if (mark === 'pinned' || isCarriedOver(fact)) return false;
   if (mark === 'refuted' && fact.origin !== 'human') return false;
   const statedAt = session.started_at ?? created_at;
   return statedAt !== undefined && statedAt > at;
 }
 
-/** Whether it was stated in an earlier session, and only taken over. */
-export function isTakenOver({ trust, sources: [source] }: Fact): boolean {
+/** Whether it was stated in an earlier session and only carried over. */
+export function isCarriedOver({ trust, sources: [source] }: Fact): boolean {
   if (source?.session !== undefined) return true;
   return trust === 'declared' && source?.ref !== undefined;
 }
@@ -71,5 +71,5 @@ export function listPinnedElsewhere(facts: readonly Fact[], marks: Marks): { fac
   const here = new Set(facts.map((fact) => fact.id));
   return [...marks]
     .filter(([id, { mark }]) => mark === 'pinned' && !here.has(id))
-    .flatMap(([, { held }]) => (held === null ? [] : [held]));
+    .flatMap(([, { pinnedFact }]) => (pinnedFact === null ? [] : [pinnedFact]));
 }

@@ -20,7 +20,7 @@ const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
 
 /**
  * Facts that hold until somebody says otherwise: declared, settled and refuted ones, and rules. In another session a user's
- * message counts only if it states a rule; "can we use X instead" was for that day.
+ * message counts only if it states a rule: "can we use X instead" was about one session.
  */
 function isLasting(fact: Fact, isSameSession: boolean): boolean {
   if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact)) return true;
@@ -28,15 +28,15 @@ function isLasting(fact: Fact, isSameSession: boolean): boolean {
   return isSameSession || fact.origin !== 'human' || statesRule(fact.text);
 }
 
-const LONGEST_RULE = 600;
+const MAX_RULE_LENGTH = 600;
 
 /** Whether a request of the user also states a rule, which holds when there is another request. */
 export function isRule(fact: Fact): boolean {
   const isRequest = fact.kind === 'goal' && fact.trust === 'quoted' && fact.origin === 'human';
-  return isRequest && fact.pinned !== true && fact.text.length < LONGEST_RULE && statesRule(fact.text);
+  return isRequest && fact.pinned !== true && fact.text.length < MAX_RULE_LENGTH && statesRule(fact.text);
 }
 
-/** An order that begins a sentence or a clause; in other languages a word that is said of nothing else. */
+/** An imperative at the start of a sentence or clause; in other languages, a word that is only used in rules. */
 const RULES: readonly RegExp[] = [
   /(?:^|[,;:(]\s*|\b(?:and|but|also|please|you|we|it|they|this|that)\s+)(?:never|always|must(?: not|n't)?|do not|don'?t ever)\b|^(?:please )?don'?t\b|^(?:from now on|going forward|in (?:the )?future|make sure|remember (?:to|that)|no (?:new|more than)|only use)\b/i,
   /(?<!\p{L})(?:niemals|auf keinen fall|ab jetzt|nunca|jamás|siempre|sempre|jamais|désormais|никогда|нельзя)(?!\p{L})/iu,
@@ -51,8 +51,8 @@ function statesRule(text: string): boolean {
 }
 
 /**
- * What became of a fact in a later handover. `carried`: the same fact is there again. `holds`: the later reading does not
- * see it, but nothing contradicts it.
+ * What became of a fact in a later handover. `carried`: the same fact is there again. `holds`: the later handover does
+ * not have it, but nothing contradicts it.
  */
 export type Outcome =
   | { end: 'carried' }
@@ -76,7 +76,7 @@ interface Comparison {
   git: GitFacts | null;
   /** The folder worked in, from the root of the worktree. */
   folder: string;
-  /** The first line that the user took back; null when none. */
+  /** The first line that the user rewound; null when none. */
   rewoundFrom: number | null;
 }
 
@@ -96,10 +96,10 @@ function judge(fact: Fact, comparison: Comparison): Outcome {
   const now = comparison.now.get(fact.id);
   if (now !== undefined) return judgePresent(fact, now);
   if (isLasting(fact, comparison.isSameSession)) return judgeLasting(fact, comparison) ?? { end: 'holds' };
-  return judgePassing(fact, comparison) ?? dropped(comparison.isSameSession ? NOT_KEPT : EARLIER_SESSION);
+  return judgePassing(fact, comparison) ?? dropped(comparison.isSameSession ? NOT_AMONG_FACTS : EARLIER_SESSION);
 }
 
-const NOT_KEPT = 'not among the facts kept any more';
+const NOT_AMONG_FACTS = 'not among the facts kept any more';
 const EARLIER_SESSION = 'of an earlier session';
 const SUCCEEDED = 'the command succeeded later';
 const REWOUND = 'rewound by the user';
@@ -123,7 +123,7 @@ function judgeLasting(fact: Fact, comparison: Comparison): Outcome | null {
     return { end: 'resolved', reason: 'completed as a task' };
   if (fact.pinned === true) return null;
   if (fact.trust !== 'declared')
-    return judgeRetold(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
+    return judgeRestated(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
   if (fact.kind === 'file') return isDeleted(fact, comparison) ? dropped('deleted') : null;
   if (fact.kind !== 'goal' && fact.kind !== 'next') return null;
   const fits = ({ kind, trust }: Fact): boolean => kind === fact.kind && trust === 'declared';
@@ -193,7 +193,7 @@ function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
 function judgeNote(fact: Fact, comparison: Comparison): Outcome | null {
   if (fact.detail?.role === 'stopped')
     return supersedeByNew(comparison, 'later words', (other) => other.detail?.role === 'stopped');
-  return judgeRetold(fact, comparison);
+  return judgeRestated(fact, comparison);
 }
 
 /** A session has many of these, and a newer one does not replace an older one. */
@@ -224,7 +224,7 @@ function pathOf(fact: Fact, folder: string): string {
 const MESSAGE_KINDS: readonly FactKind[] = ['goal', 'constraint', 'note'];
 
 /** A message of the user is a goal while it is the current one, and a constraint or a note later, with the same text. */
-function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
+function findRestated(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
   if (typeof fact.detail?.message !== 'number') return null;
   for (const kind of MESSAGE_KINDS) {
     const other = now.get(computeFactId(kind, fact.text));
@@ -233,9 +233,9 @@ function findRetold(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
   return null;
 }
 
-function judgeRetold(fact: Fact, comparison: Comparison): Outcome | null {
-  const retold = findRetold(fact, comparison.now);
-  return retold === null ? null : supersede(retold, `now told as a ${retold.kind}`);
+function judgeRestated(fact: Fact, comparison: Comparison): Outcome | null {
+  const restated = findRestated(fact, comparison.now);
+  return restated === null ? null : supersede(restated, `now told as a ${restated.kind}`);
 }
 
 /**
@@ -245,7 +245,7 @@ function judgeRetold(fact: Fact, comparison: Comparison): Outcome | null {
 function findRewound({ known, now }: Comparison): number | null {
   const messages = [...known.values()]
     .filter((fact) => typeof fact.detail?.message === 'number' && isOwn(fact))
-    .map((fact) => ({ line: lineOf(fact), isThere: findRetold(fact, now) !== null }))
+    .map((fact) => ({ line: lineOf(fact), isThere: findRestated(fact, now) !== null }))
     .sort((a, b) => a.line - b.line);
   const first = messages.findIndex(({ isThere }) => isThere);
   const gone = first === -1 ? undefined : messages.slice(first).find(({ isThere }) => !isThere);
@@ -254,11 +254,11 @@ function findRewound({ known, now }: Comparison): number | null {
 
 function isRewound(fact: Fact, comparison: Comparison): boolean {
   const { rewoundFrom } = comparison;
-  if (rewoundFrom === null || !isOwn(fact) || findRetold(fact, comparison.now) !== null) return false;
+  if (rewoundFrom === null || !isOwn(fact) || findRestated(fact, comparison.now) !== null) return false;
   return lineOf(fact) >= rewoundFrom;
 }
 
-/** Seen in the session of its handover, not taken over from an earlier one. */
+/** Seen in the session of its handover, not carried over from an earlier one. */
 function isOwn(fact: Fact): boolean {
   return fact.sources.some((source) => source.line !== undefined && source.session === undefined);
 }

@@ -6,8 +6,8 @@ import { isChangedFile } from './outcome.ts';
 type RatedDraft = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
 
 /**
- * How far the next session can count on a handover. The score is computed from the axes, and the axes from the facts that
- * count: no number of messages, commands, mentions or error lines raises any of them.
+ * How far the next session can rely on a handover. The score is computed from the axes, and the axes from important facts
+ * alone: no number of messages, commands, mentions or error lines raises any of them.
  */
 export function rateQuality(draft: RatedDraft): Quality {
   const axes = measureAxes(draft);
@@ -24,7 +24,7 @@ const GROUPS: readonly { weight: number; axes: readonly QualityAxis[] }[] = [
   { weight: 10, axes: ['freshness', 'verified'] },
 ];
 
-/** A group without an axis that applies is left out, and the others count for the whole: it neither punishes nor rewards. */
+/** A group without an axis that applies is left out, and the others count for the whole: it neither lowers nor raises the score. */
 function weighAxes(axes: QualityAxes): number {
   let sum = 0;
   let total = 0;
@@ -45,9 +45,9 @@ export function rateScore(score: number): Rating {
 
 function measureAxes(draft: RatedDraft): QualityAxes {
   // Without what an agent said in passing in an earlier session.
-  const isTakenOver = ({ sources }: Fact): boolean => sources.some(({ session }) => session !== undefined);
-  const facts = draft.facts.filter((fact) => !isPassing(fact) || !isTakenOver(fact));
-  const counted = facts.filter(counts);
+  const isCarriedOver = ({ sources }: Fact): boolean => sources.some(({ session }) => session !== undefined);
+  const facts = draft.facts.filter((fact) => !isPassing(fact) || !isCarriedOver(fact));
+  const counted = facts.filter(isCounted);
   const measured: Record<QualityAxis, number | null> = {
     goal: measureGoal(draft),
     tasks: measureTasks(facts),
@@ -55,7 +55,7 @@ function measureAxes(draft: RatedDraft): QualityAxes {
     evidence: measureEvidence(counted),
     blockers: counted.length === 0 ? null : measureBlockers(facts),
     freshness: counted.length === 0 ? null : measureFreshness(draft),
-    verified: shareOf(counted, (fact) => !isHearsay(fact)),
+    verified: shareOf(counted, (fact) => !isUnverified(fact)),
   };
   const axes: QualityAxes = {};
   for (const axis of GROUPS.flatMap((group) => group.axes)) {
@@ -71,16 +71,16 @@ function measureAxes(draft: RatedDraft): QualityAxes {
  */
 function measureGoal({ facts, summary }: RatedDraft): number {
   const goals = facts.filter((fact) => fact.kind === 'goal');
-  if (goals.some((fact) => fact.origin === 'human' && saysSomething(fact.text))) return 1;
+  if (goals.some((fact) => fact.origin === 'human' && isInformative(fact.text))) return 1;
   return goals.length > 0 || summary !== '' ? 0.5 : 0;
 }
 
-const TELLING_BYTES = 12;
+const MIN_GOAL_BYTES = 12;
 
 /** Two words, or one long one: some scripts do not separate words. */
-function saysSomething(text: string): boolean {
+function isInformative(text: string): boolean {
   const words = findContentWords(text);
-  return words.length >= 2 || countUtf8Bytes(words.join('')) >= TELLING_BYTES;
+  return words.length >= 2 || countUtf8Bytes(words.join('')) >= MIN_GOAL_BYTES;
 }
 
 /** Applies where there is a plan. */
@@ -93,22 +93,22 @@ const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejec
 const COUNTED = new Set<FactKind>([...SETTLED, 'goal', 'task', 'blocker', 'next', 'check']);
 
 /** Facts that the next session will build on. */
-function counts(fact: Fact): boolean {
+function isCounted(fact: Fact): boolean {
   return fact.trust === 'declared' || COUNTED.has(fact.kind) || isChangedFile(fact);
 }
 
-const MOST_EXPECTED = 3;
+const MAX_EXPECTED = 3;
 
 /**
  * Applies where something was changed or settled. One settled matter is expected for each changed file, three at most.
- * What an agent said in passing counts half, so that talk alone never gives full marks.
+ * What an agent said in passing counts half, so that statements in passing never give 1.
  */
 function measureDecisions(facts: readonly Fact[]): number | null {
   const settled = facts.filter((fact) => SETTLED.has(fact.kind));
   const changed = facts.filter(isChangedFile);
   if (settled.length === 0 && changed.length === 0) return null;
-  const expected = Math.min(Math.max(1, changed.length), MOST_EXPECTED);
-  const firm = Math.min(settled.filter((fact) => !isHearsay(fact)).length, expected);
+  const expected = Math.min(Math.max(1, changed.length), MAX_EXPECTED);
+  const firm = Math.min(settled.filter((fact) => !isUnverified(fact)).length, expected);
   const loose = Math.min(settled.length - firm, expected - firm);
   return (firm + loose / 2) / expected;
 }
@@ -149,8 +149,8 @@ function measureBlockers(facts: readonly Fact[]): number {
   if (open === 0) return 1;
   const errors = facts.filter((fact) => fact.kind === 'error' && fact.status !== 'closed');
   const explained = new Set(errors.map(({ detail }) => computeFactId('check', String(detail?.command))));
-  const told = failing.filter(({ id, detail }) => detail?.outcome !== undefined || explained.has(id));
-  return (told.length + named.length) / (2 * open);
+  const explainedChecks = failing.filter(({ id, detail }) => detail?.outcome !== undefined || explained.has(id));
+  return (explainedChecks.length + named.length) / (2 * open);
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -164,7 +164,7 @@ function measureFreshness({ session, created_at }: RatedDraft): number | null {
 }
 
 /** Known only from an agent or another store. */
-function isHearsay({ trust, origin }: Fact): boolean {
+function isUnverified({ trust, origin }: Fact): boolean {
   if (trust === 'observed') return false;
   return trust === 'inferred' || trust === 'imported' || origin === 'agent' || origin === 'import';
 }

@@ -18,7 +18,7 @@ export function sealHandover(draft: HandoverDraft): Handover {
   const sealed: Handover = { ...checked, checksum: computeChecksum(checked) };
   const bytes = countUtf8Bytes(formatHandover(sealed));
   if (bytes <= RECORD_LIMITS.maxBytes) return sealed;
-  const message = `the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be kept`;
+  const message = `the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be saved`;
   throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, {
     hint: 'Save fewer or shorter facts, or several handovers; put long texts in files and name them with --file.',
   });
@@ -82,14 +82,14 @@ function assertKnownSchema(value: unknown, where: string): void {
   const { schema } = value;
   if (typeof schema !== 'string' || schema === HANDOVER_SCHEMA || !/^handover\/\d+$/.test(schema)) return;
   if (value.checksum !== computeChecksum(value)) return;
-  const message = `${where} has the form ${schema}, which this version cannot read`;
-  const hint = 'Install the newest agent-handover. The file was not touched.';
+  const message = `${where} has the format ${schema}, which this version cannot read`;
+  const hint = 'Install the newest agent-handover. The file was not changed.';
   throw new HandoverError('HANDOVER_RECORD_NEWER', message, { hint });
 }
 
 function damagedError(where: string, why: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_RECORD_DAMAGED', `${where} is damaged: ${why}`, {
-    hint: 'Run: handover doctor (then: handover doctor --fix, to set it aside)',
+    hint: 'Run: handover doctor (then: handover doctor --fix, to quarantine it)',
     cause,
   });
 }

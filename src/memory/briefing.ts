@@ -4,10 +4,10 @@ import type { GitFacts } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { readDocument } from './documents.ts';
+import { printWorkingTree, readHandoffFooter } from './handoff-file.ts';
 import type { DocumentTitle } from './layout.ts';
 import { readFrontMatter, splitHead } from './note-file.ts';
 import { readLatestNote, readState } from './read-memory.ts';
-import { printWorkingTree, readSnapshotMark } from './snapshot.ts';
 
 /** One text that a session should know, and the file it is in. */
 interface MemoryPage {
@@ -67,7 +67,7 @@ function readWords(folder: string, title: DocumentTitle): string {
 /** Without `ofSnapshots`, only what a person wrote or changed: the handover itself has the rest. */
 function readHandoff(folder: string, { ofSnapshots }: { ofSnapshots: boolean }): string {
   const text = readDocument({ folder }, 'HANDOFF.md')?.toString('utf8') ?? '';
-  const isUnwanted = !ofSnapshots && readSnapshotMark(text)?.intact === true;
+  const isUnwanted = !ofSnapshots && readHandoffFooter(text)?.intact === true;
   if (isUnwanted || text.includes('\n- **Mode**: init\n')) return '';
   return text.slice(readFrontMatter(text).length);
 }

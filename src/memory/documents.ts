@@ -32,16 +32,16 @@ export function backUpDocument(store: Store, workspace: Workspace, title: Docume
 
 /** The caller holds the lock. Returns where the replaced text was backed up, or null. */
 export function replaceDocument(store: Store, workspace: Workspace, title: DocumentTitle, text: string): string | null {
-  const kept = backUpDocument(store, workspace, title);
+  const backup = backUpDocument(store, workspace, title);
   writeProjectFile(join(workspace.folder, title), text);
-  return kept;
+  return backup;
 }
 
 interface DocumentResult {
   path: string;
   outcome: 'created' | 'replaced' | 'present';
   /** Where the replaced text was backed up. */
-  kept: string | null;
+  backup: string | null;
 }
 
 interface InitOptions {
@@ -60,10 +60,10 @@ export function createDocuments(store: Store, workspace: Workspace, options: Ini
     DOCUMENT_NAMES.map((title) => {
       const path = join(workspace.folder, title);
       const isThere = readDocument(workspace, title) !== null;
-      if (isThere && !force) return { path, outcome: 'present', kept: null };
+      if (isThere && !force) return { path, outcome: 'present', backup: null };
       const outcome = isThere ? 'replaced' : 'created';
-      if (dryRun) return { path, outcome, kept: null };
-      return { path, outcome, kept: replaceDocument(store, workspace, title, TEMPLATES[title](filled)) };
+      if (dryRun) return { path, outcome, backup: null };
+      return { path, outcome, backup: replaceDocument(store, workspace, title, TEMPLATES[title](filled)) };
     });
   return dryRun ? create() : withDocumentLock(store, workspace, create);
 }

@@ -16,7 +16,7 @@ export interface WriteOptions {
   effect?: string;
 }
 
-/** A memory in three layers, with the interface of the original tool. What is replaced is always kept. */
+/** A memory in three layers, with the interface of the original tool. What is replaced is always backed up. */
 export class MemoryStore {
   readonly #memory: Memory;
 

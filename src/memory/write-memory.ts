@@ -106,7 +106,7 @@ function wasReplaced(memory: Memory, at: string, key: string): boolean {
   }
 }
 
-/** `round` tells states of the same second apart, from 1. */
+/** `round`, from 1, distinguishes states of the same second. */
 function pathOfPast({ root }: Memory, at: string, round: number): string {
   const time = at.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
   const stem = /^[0-9TZ-]+$/.test(time) ? time : 'undated';
@@ -115,7 +115,7 @@ function pathOfPast({ root }: Memory, at: string, round: number): string {
 
 function checkNote(memory: Memory, note: NewNote) {
   if (note.text.trim() === '') {
-    const hint = 'Give the text to remember.';
+    const hint = 'Pass the text to remember.';
     throw new HandoverError('HANDOVER_INPUT_INVALID', 'the note is empty', { hint });
   }
   if (Buffer.byteLength(note.text) > MAX_NOTE_BYTES)

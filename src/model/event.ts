@@ -20,7 +20,7 @@ const common = {
 export const FileEdit = v.strictObject({
   path: v.string(),
   change: v.picklist(['created', 'edited', 'deleted', 'moved']),
-  /** The text that was replaced and the text that replaced it, as far as the agent tells. */
+  /** The replaced text and its replacement, where the transcript has them. */
   before: v.string(),
   after: v.string(),
   /** Where it was moved to. */
@@ -28,7 +28,7 @@ export const FileEdit = v.strictObject({
 });
 export type FileEdit = v.InferOutput<typeof FileEdit>;
 
-/** What a call does, in words that no longer show which agent's tool it was. */
+/** What a tool call does, independent of the agent that made it. */
 export const Action = v.variant('kind', [
   v.strictObject({ kind: v.literal('edit'), edits: v.array(FileEdit) }),
   v.strictObject({ kind: v.literal('read'), path: v.string() }),
@@ -57,7 +57,7 @@ export const PlanItem = v.strictObject({
 });
 export type PlanItem = v.InferOutput<typeof PlanItem>;
 
-/** One thing that happened in a session, in a form that no longer shows which agent wrote it. */
+/** One thing that happened in a session, in a form that is the same for all agents. */
 export const Event = v.variant('type', [
   v.strictObject({ type: v.literal('prompt'), ...common, text: v.string() }),
   v.strictObject({ type: v.literal('reply'), ...common, text: v.string() }),
@@ -70,7 +70,7 @@ export const Event = v.variant('type', [
     ok: v.nullable(v.boolean()),
     exit: v.nullable(v.number()),
     output: v.string(),
-    /** The human did not let it happen. What the human said to it comes as a prompt. */
+    /** The human rejected the call. What the human said about it follows as a prompt. */
     refused: v.exactOptional(v.literal(true)),
   }),
   /** The whole plan as it stands after a change to it. */

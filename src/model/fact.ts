@@ -7,7 +7,11 @@ export { FACT_KINDS };
 export const FactKind = v.picklist(FACT_KINDS);
 export type FactKind = v.InferOutput<typeof FactKind>;
 
-/** How far a fact may be relied on: seen happening, exact words, told to us on purpose, concluded, from elsewhere. */
+/**
+ * How far a fact can be relied on, from most to least: `observed` in a tool's result or in git; `quoted` word for word from
+ * the session; `declared` on purpose by a human or an agent; `inferred` from what was said or done; `imported` from another
+ * machine or tool.
+ */
 export const Trust = v.picklist(['observed', 'quoted', 'declared', 'inferred', 'imported']);
 export type Trust = v.InferOutput<typeof Trust>;
 
@@ -22,7 +26,7 @@ export const Source = v.strictObject({
 });
 export type Source = v.InferOutput<typeof Source>;
 
-/** How to see whether a fact still holds. */
+/** A file whose content a fact depends on: the fact may be out of date once its digest differs. Null: there was no file. */
 export const Probe = v.strictObject({
   path: v.string(),
   sha256: v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
@@ -52,7 +56,7 @@ export type Fact = v.InferOutput<typeof Fact>;
 
 const EXACT_SUBJECT: ReadonlySet<FactKind> = new Set(['file', 'command', 'reference']);
 
-/** The same fact has the same id in every handover, however its sentence was spaced, cased or closed. */
+/** The same fact has the same id in every handover: white space, case and final punctuation do not count. */
 export function computeFactId(kind: FactKind, subject: string): string {
   return `f-${shortHash(`${kind}\n${normaliseSubject(kind, subject)}`, 10)}`;
 }
@@ -65,7 +69,7 @@ function normaliseSubject(kind: FactKind, subject: string): string {
 
 const END_MARKS = ' .!,;:。！';
 
-/** By hand, because a pattern would look at every run of marks in the text again and again. */
+/** A loop, because a pattern anchored at the end would backtrack at every run of marks: quadratic time. */
 function dropEndMarks(text: string): string {
   let end = text.length;
   while (end > 0 && END_MARKS.includes(text.charAt(end - 1))) end--;

@@ -6,27 +6,27 @@ import { Project, Workspace } from './workspace.ts';
 const Reason = v.pipe(v.string(), v.minLength(1), v.maxBytes(200));
 
 /** Facts that ended for the same reason. */
-export const Parted = v.strictObject({
+export const EndedFacts = v.strictObject({
   reason: Reason,
   ids: v.pipe(v.array(FactId), v.minLength(1), v.maxLength(MAX_FACTS)),
 });
-export type Parted = v.InferOutput<typeof Parted>;
+export type EndedFacts = v.InferOutput<typeof EndedFacts>;
 
 const Superseded = v.strictObject({
   id: FactId,
-  /** What says it now; the same id where the same fact has another status. */
+  /** The fact that replaced it; the same id where only its status changed. */
   by: FactId,
   reason: Reason,
 });
 
-/** What became of the facts of the previous handover, and of the one that joined. Each is counted or named exactly once. */
+/** What became of the facts of the previous handover, and of `joined`. Each fact is counted or listed exactly once. */
 export const Chain = v.strictObject({
-  /** How many are here again. */
+  /** How many of them this handover has, too. */
   carried: v.pipe(v.number(), v.integer(), v.minValue(0)),
-  resolved: v.array(Parted),
+  resolved: v.array(EndedFacts),
   superseded: v.pipe(v.array(Superseded), v.maxLength(MAX_FACTS)),
-  dropped: v.array(Parted),
-  /** A handover that was written by hand since the previous one. */
+  dropped: v.array(EndedFacts),
+  /** A handover that was written by hand since the previous one, and whose facts were carried over, too. */
   joined: v.exactOptional(HandoverId),
 });
 export type Chain = v.InferOutput<typeof Chain>;
@@ -37,21 +37,21 @@ const Share = v.pipe(v.number(), v.minValue(0), v.maxValue(1));
 export const Rating = v.picklist(['Excellent', 'Good', 'Acceptable', 'Needs Improvement']);
 export type Rating = v.InferOutput<typeof Rating>;
 
-/** How far a reader can count on a handover, one question each. 1 is best; an axis that does not apply is left out. */
+/** How far the next session can rely on a handover, from 0 to 1 (best). An axis that does not apply is left out. */
 export const QualityAxes = v.strictObject({
-  /** Is it known what the work is for? */
+  /** Whether it states what the work is for. */
   goal: v.exactOptional(Share),
   /** The share of tasks whose status is known. */
   tasks: v.exactOptional(Share),
-  /** Is what was settled written down, for as much as was changed? */
+  /** How many decisions and rules are recorded, compared with how much was changed. */
   decisions: v.exactOptional(Share),
-  /** The share of what counts that leads back to where it was seen. */
+  /** The share of important facts that have a source or a file to check them against. */
   evidence: v.exactOptional(Share),
-  /** Is the way free, or is at least known what stands in it? */
+  /** 1 when no check fails and no blocker is named; else at most half, by the share of these that are explained. */
   blockers: v.exactOptional(Share),
-  /** How recent was the last thing that it tells of? */
+  /** How recent the last recorded activity was. */
   freshness: v.exactOptional(Share),
-  /** The share of what counts that does not rest on an agent's or an import's word alone. */
+  /** The share of important facts that do not rest on the word of an agent or an import alone. */
   verified: v.exactOptional(Share),
 });
 export type QualityAxes = v.InferOutput<typeof QualityAxes>;
@@ -72,26 +72,26 @@ export const Session = v.strictObject({
   model: v.nullable(v.string()),
   transcript: v.nullable(v.string()),
   started_at: v.nullable(Timestamp),
-  /** When the last thing happened that is told; left out where that is not known. */
+  /** The time of the last event; left out where it is not known. */
   last_at: v.exactOptional(Timestamp),
 });
 export type Session = v.InferOutput<typeof Session>;
 
-/** What was taken out before the first write: kind of secret and how many. */
+/** Secrets of one kind that were redacted before the first write, and how many. */
 const Redaction = v.strictObject({
   kind: v.string(),
   count: v.pipe(v.number(), v.integer(), v.minValue(1)),
 });
 
-/** Who vouched for a bundle, by the name that the receiver knows, and the fingerprint of the key. */
+/** Who signed a bundle: the name on the receiver's trust list, and the fingerprint of the key. */
 export const Signer = v.strictObject({ name: v.string(), key: v.string() });
 export type Signer = v.InferOutput<typeof Signer>;
 
-/** What a handover was before it came here. `detail` keeps the fields that have no place of their own. */
+/** Where an imported handover comes from. `detail` has the fields of the original that a handover has no field for. */
 export const Imported = v.strictObject({
   format: v.string(),
   id: v.string(),
-  /** Only of what came in a bundle: who signed it, or null when nobody did. */
+  /** Only for handovers from a bundle: who signed it; null for an unsigned one. */
   signer: v.exactOptional(v.nullable(Signer)),
   detail: v.exactOptional(v.record(v.string(), v.unknown())),
 });
@@ -108,7 +108,7 @@ const draftEntries = {
   title: v.pipe(v.string(), v.minLength(1), v.maxBytes(MAX_TITLE_BYTES)),
   summary: v.pipe(v.string(), v.maxBytes(MAX_SUMMARY_BYTES)),
   facts: v.pipe(v.array(Fact), v.maxLength(MAX_FACTS)),
-  /** The handover that this one follows in its line of work. */
+  /** The handover that this one continues. */
   previous: v.nullable(HandoverId),
   chain: v.exactOptional(Chain),
   quality: v.nullable(Quality),
@@ -120,7 +120,7 @@ const draftEntries = {
 export const HandoverDraft = v.strictObject(draftEntries);
 export type HandoverDraft = v.InferOutput<typeof HandoverDraft>;
 
-/** A draft that has neither id nor time yet: these it gets when it is kept. */
+/** A draft without id and creation time, which it gets when it is saved. */
 export type UnstampedDraft = Omit<HandoverDraft, 'id' | 'created_at'>;
 
 /** The sealed record of a session's facts at one moment. It never changes; what happens to it later is in the journal. */
@@ -130,7 +130,7 @@ export const Handover = v.strictObject({
 });
 export type Handover = v.InferOutput<typeof Handover>;
 
-/** Whether it came in a bundle: somebody else's word, that is shown and found but never followed or restored by itself. */
+/** Whether it came in a bundle. Such a handover is listed and searched, but never followed or restored automatically. */
 export function isForeign({ imported }: Pick<Handover, 'imported'>): boolean {
   return imported?.signer !== undefined;
 }

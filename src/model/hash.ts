@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** Crockford's alphabet in lower case: no letter that is taken for a digit. */
+/** Crockford's alphabet in lower case, without letters that look like digits. */
 const BASE32 = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /** The first `length` characters of the bytes in base32; fewer when the bytes do not give that many. */
@@ -92,8 +92,8 @@ interface Fingerprint {
 }
 
 /**
- * Tells texts apart where nobody wants to deceive: two lanes after FNV-1a. Needs no library, and loading one would take
- * longer than a whole hook may.
+ * A fast hash, not safe against forged collisions: two lanes of FNV-1a. Needs no library: loading one would take longer
+ * than a whole hook may.
  */
 export function takeFingerprint(text: string): Fingerprint {
   let low = 0x811c9dc5;
@@ -111,7 +111,7 @@ export function printFingerprint(text: string): string {
   return print(takeFingerprint(text));
 }
 
-/** Another one, for texts of some length: four bytes at a time, because code that runs once is slow. */
+/** A variant for long texts that takes four bytes at a time: in a hook, code runs once and is not optimised. */
 export function printLongFingerprint(text: string): string {
   const bytes = Buffer.from(text);
   const words = new Int32Array(Math.ceil(bytes.length / 4));

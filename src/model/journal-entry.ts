@@ -23,7 +23,7 @@ export const JOURNAL_EVENTS = [
 export const JournalEvent = v.picklist(JOURNAL_EVENTS);
 export type JournalEvent = v.InferOutput<typeof JournalEvent>;
 
-/** One line of the journal: something that happened to a handover after, or by, being kept. */
+/** One line of the journal: that a handover was saved, or what happened to it afterwards. */
 export const JournalEntry = v.strictObject({
   schema: v.literal('journal/1'),
   at: Timestamp,

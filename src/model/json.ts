@@ -8,7 +8,7 @@ interface JsonLimits {
 export const RECORD_LIMITS: JsonLimits = { maxBytes: 16 * 1024 * 1024, maxDepth: 64 };
 
 /**
- * Parses text that nobody vouches for. Size and depth are checked before the parser runs, because `JSON.parse`
+ * Parses untrusted text. Size and depth are checked before the parser runs, because `JSON.parse`
  * accepts nesting that no later walk survives. Keys named `__proto__` are dropped: copying them would change a prototype.
  * `what` names the input in the error.
  */

@@ -3,7 +3,7 @@ import type { Workspace } from './workspace.ts';
 
 const WINDOWS_PATH = /^[A-Za-z]:\\|^\\\\|^[^/]*\\[^/]*$/;
 
-/** The last part of a path, whichever way its slashes lean. */
+/** The last part of a path, with slashes or backslashes. */
 export function baseName(path: string): string {
   const slash = WINDOWS_PATH.test(path) ? /[\\/]+/ : /\/+/;
   return path.split(slash).findLast((part) => part !== '') ?? path;
@@ -13,8 +13,8 @@ const ABSOLUTE = /^(?:[/~]|[A-Za-z]:\/)/;
 const HOMES = /^(?:\/home\/[^/]+|\/Users\/[^/]+|\/root|[A-Za-z]:\/Users\/[^/]+)(?=\/)/;
 
 /**
- * Where a file that a handover tells of lies: from the root of its worktree, or whole where it lies elsewhere. What was declared
- * is told from the root, what was captured from the folder that the agent worked in.
+ * The path of a fact's file: relative to the root of its worktree, or absolute where it is outside. Paths of declared
+ * facts are relative to the root; paths of captured ones to the folder that the agent worked in.
  */
 export function locateInProject(
   { text, trust }: Pick<Fact, 'text' | 'trust'>,
@@ -28,7 +28,7 @@ export function locateInProject(
   return whole.startsWith(top) ? whole.slice(top.length) : whole;
 }
 
-/** With `~` for a home folder, whoever's it is: what was kept on another machine has its own. */
+/** With `~` for any user's home folder: a handover from another machine has the path of another user. */
 function shortenHome(path: string, home: string | undefined): string {
   if (home !== undefined && path.startsWith(`${toSlashes(home)}/`)) return `~${path.slice(home.length)}`;
   return path.replace(HOMES, '~');
@@ -45,7 +45,7 @@ export function joinParts(folder: string, path: string): string {
   return parts.join('/');
 }
 
-/** Only what is Windows' own: elsewhere a backslash is a letter like any other. */
+/** Only for Windows paths: elsewhere a backslash is an ordinary character of a name. */
 export function toSlashes(path: string): string {
   return WINDOWS_PATH.test(path) ? path.replaceAll('\\', '/') : path;
 }

@@ -4,7 +4,7 @@ const STOP_WORDS = new Set(
   ),
 );
 
-/** Whether a folded English word says nothing by itself. */
+/** Whether a word, in lower case, is an English stop word. */
 export function isStopWord(word: string): boolean {
   return STOP_WORDS.has(word);
 }
@@ -13,7 +13,7 @@ export function isStopWord(word: string): boolean {
 const UNSPACED =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]+/gu;
 
-/** Words that carry meaning, folded, in any script. Where no spaces tell words apart, every two characters stand for one. */
+/** Words that carry meaning, folded, in any script. In scripts without spaces, every two characters count as a word. */
 export function findContentWords(text: string): string[] {
   const folded = text.toLowerCase();
   const runs = folded.match(UNSPACED);
@@ -60,7 +60,7 @@ const JOINING_SCRIPTS = [
   .map((script) => `\\p{Script=${script}}`)
   .join('');
 
-/** A joiner is kept where it is writing: between pictographs, between letters of a script that needs it. */
+/** A joiner stays where writing needs it: between pictographs, and between letters of a joining script. */
 const STRAY_JOINER = new RegExp(
   [
     `(?<![\\p{Extended_Pictographic}\\p{Emoji_Modifier}\\ufe0f\\p{M}${JOINING_SCRIPTS}])[\\u200c\\u200d]`,
@@ -71,7 +71,7 @@ const STRAY_JOINER = new RegExp(
 
 const SUSPECT = /[^\t\n\u0020-\u007e\u00a0-\u00ac\u00ae-\u034e]/;
 
-/** Whether there is certainly nothing in a text to clean or to reveal. False says only that one has to look closer. */
+/** A fast test: true when a text certainly has nothing to clean or reveal; false when it has to be looked at. */
 export function isPlain(text: string): boolean {
   return !SUSPECT.test(text);
 }

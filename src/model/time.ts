@@ -1,11 +1,11 @@
 export const LATEST_TIME: number = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** The nearest time that can be kept: whole milliseconds from 1970 to 9999. */
+/** The nearest time that can be stored: whole milliseconds from 1970 to 9999. */
 export function clampTime(ms: number): number {
   return Math.min(Math.max(0, Math.trunc(ms)), LATEST_TIME);
 }
 
-/** UTC with milliseconds: the one form in which times are kept. */
+/** UTC with milliseconds: the one form in which times are stored. */
 export function formatTimestamp(ms: number): string {
   return new Date(clampTime(ms)).toISOString();
 }

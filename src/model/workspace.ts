@@ -45,7 +45,7 @@ export const GitFacts = v.strictObject({
 export type GitFacts = v.InferOutput<typeof GitFacts>;
 
 export const Workspace = v.strictObject({
-  /** The worktree's root; written with `~` where it lies under the home folder, so that no user name travels. */
+  /** The worktree's root; with `~` for the home folder, so that a handover does not reveal the user's name. */
   root: v.string(),
   /** The folder worked in, relative to the root; empty for the root itself. */
   folder: v.string(),
@@ -54,13 +54,13 @@ export const Workspace = v.strictObject({
 });
 export type Workspace = v.InferOutput<typeof Workspace>;
 
-/** What happened to the work after the last thing that a handover tells of. */
+/** What changed in the worktree since a handover's last recorded activity. */
 export interface ChangesSince {
   ageMs: number;
-  /** Null where both are the same, or git told nothing of one of them. */
+  /** Null when the branch is the same, or unknown on one side. */
   branch: { before: string | null; after: string | null } | null;
-  /** `commits` are those that came in between, the newest first, as far as they can be told. */
+  /** `commits` are those made since, newest first; empty where git cannot list them. */
   head: { before: string | null; after: string | null; commits: Commit[] } | null;
-  /** Files that the handover tells of. */
+  /** Files that the handover mentions. */
   files: { path: string; change: 'changed' | 'gone' }[];
 }

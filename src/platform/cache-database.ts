@@ -5,7 +5,7 @@ import { describeFileState, measureRegularFile, readRegularFile } from './durabl
 import type { Clock } from './machine.ts';
 import { readSqlErrorCode, type SqlDatabase, type SqlDriver } from './sqlite.ts';
 
-/** The folder that caches are in, and the clock that waiting for their locks is measured by. */
+/** The folder of the caches, and the clock for waiting on their locks. */
 export interface CacheFolder {
   root: string;
   machine: { clock: Clock };
@@ -14,7 +14,7 @@ export interface CacheFolder {
 /** A database in the store that can be made again from other files at any time: `<name>.sqlite`. */
 export interface CacheDatabase {
   name: string;
-  /** Raised with every change of the tables or of what is in them: a file of another version is built anew. */
+  /** Raised with every change of the tables or of what is in them: a file of another version is rebuilt. */
   version: number;
 }
 
@@ -35,7 +35,7 @@ const SQLITE_NOT_A_DATABASE = 26;
 /** Raised when a row is not what was put in, or missing. */
 export class RowDamage extends Error {}
 
-/** Whether an error says that the database itself is broken: then it is thrown away and built anew. */
+/** Whether an error says that the database itself is broken: then it is deleted and rebuilt. */
 export function isCacheDamage(error: unknown): boolean {
   if (error instanceof RowDamage) return true;
   const code = readSqlErrorCode(error);
@@ -79,8 +79,8 @@ function valueIn(row: unknown, column: string): unknown {
   return typeof row === 'object' && row !== null ? Reflect.get(row, column) : undefined;
 }
 
-/** How a cache is kept: both are loaded only when they are needed. */
-interface CacheKeeping {
+/** How a cache is updated and rebuilt. Both modules are loaded only when they are needed. */
+interface CacheMaintenance {
   cache: CacheDatabase;
   /** Brings an open cache in line with the files, or throws what `isCacheDamage` knows. */
   update(database: SqlDatabase): void | Promise<void>;
@@ -88,13 +88,13 @@ interface CacheKeeping {
 }
 
 export interface OpenCache {
-  /** Asks again of a cache that is built anew, when the damage shows only now. */
+  /** Runs a query. When it meets damage, the cache is rebuilt and the query runs again. */
   ask<T>(question: (database: SqlDatabase) => T): Promise<T>;
   close(): void;
 }
 
-/** Opens a cache in line with the files. One that is missing, old or damaged is built anew. */
-export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping: CacheKeeping): Promise<OpenCache> {
+/** Opens a cache in line with the files. One that is missing, old or damaged is rebuilt. */
+export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping: CacheMaintenance): Promise<OpenCache> {
   const openUpdated = async (): Promise<SqlDatabase | null> => {
     const opened = openCacheFile(folder, driver, keeping.cache);
     try {

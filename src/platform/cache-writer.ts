@@ -42,7 +42,7 @@ export function changeCache(
 }
 
 /**
- * Builds a cache anew beside the old one and puts it in its place by a rename. The old one's rollback journal goes
+ * Builds a new cache beside the old one and renames it into place. The old one's rollback journal goes
  * first: next to the new file it would be taken for the new file's own. One that somebody else put there meanwhile is
  * left alone.
  */
@@ -96,7 +96,7 @@ function inTransaction(database: SqlDatabase, work: () => void): void {
   database.exec('COMMIT');
 }
 
-/** Removes a cache: whoever needs it builds it anew. */
+/** Removes a cache: whoever needs it rebuilds it. */
 export function dropCache(folder: CacheFolder, cache: CacheName): void {
   withCacheLock(folder, cache, () => {
     const path = pathOfCache(folder, cache);

@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import type { Env } from './machine.ts';
 
-const LONGEST_INPUT_MS = 500;
+const MAX_INPUT_MS = 500;
 
 /**
  * Starts this Node with a script as a process that outlives this one. Waits only until the input is written to its pipe,
@@ -27,7 +27,7 @@ export async function startDetached(
     // A child that ended before it read its input does not need it.
     child.stdin.on('error', () => resolve());
     child.stdin.end(input, () => resolve());
-    setTimeout(resolve, LONGEST_INPUT_MS).unref();
+    setTimeout(resolve, MAX_INPUT_MS).unref();
   });
   child.unref();
 }

@@ -35,7 +35,7 @@ const PRIVATE: FileAccess = { mode: PRIVATE_FILE };
 
 /**
  * Replaces a file: the path holds the old content or the new one at every instant, also after power loss, and the
- * new one once this returns. Costs two fsyncs; the file becomes a new inode, with mode 0600 unless told otherwise.
+ * new one once this returns. Costs two fsyncs; the file becomes a new inode, with mode 0600 by default.
  */
 export function writeFileDurably(path: string, data: string | Uint8Array, access: FileAccess = PRIVATE): void {
   const temp = writeTemp(path, data, access);
@@ -79,7 +79,7 @@ export function appendLineDurably(path: string, line: string): void {
     const isClosed = size === 0 || readAt(fd, size - 1, 1)[0] === 0x0a;
     const bytes = Buffer.from(`${isClosed ? '' : '\n'}${line}\n`);
     const written = writeSync(fd, bytes);
-    if (written !== bytes.length) throw shortWrite(path, written, bytes.length);
+    if (written !== bytes.length) throw shortWriteError(path, written, bytes.length);
     fsyncSync(fd);
   });
   if (existing === null) syncFolder(dirname(path));
@@ -140,7 +140,7 @@ export function syncFile(path: string): void {
 export function measureRegularFile(path: string): number | null {
   const stat = lstatSync(path, { throwIfNoEntry: false });
   if (stat === undefined) return null;
-  if (!stat.isFile()) throw notRegular(path);
+  if (!stat.isFile()) throw notRegularError(path);
   return stat.size;
 }
 
@@ -217,7 +217,7 @@ function writeTemp(path: string, data: string | Uint8Array, { mode, owner }: Fil
     if (mode !== 'usual') fchmodSync(fd, mode);
     writeAll(fd, bytes);
     const { size } = fstatSync(fd);
-    if (size !== bytes.length) throw shortWrite(path, size, bytes.length);
+    if (size !== bytes.length) throw shortWriteError(path, size, bytes.length);
     fsyncSync(fd);
   };
   discardOnFailure(temp, () => useFile(fd, fill));
@@ -229,7 +229,7 @@ function writeAll(fd: number, bytes: Uint8Array): void {
   let offset = 0;
   while (offset < bytes.length) {
     const written = writeSync(fd, bytes, offset);
-    if (written === 0) throw new HandoverError('HANDOVER_IO', 'the disk took no more bytes');
+    if (written === 0) throw new HandoverError('HANDOVER_IO', 'a write to the disk wrote nothing');
     offset += written;
   }
 }
@@ -300,25 +300,25 @@ function openNoFollow(path: string, flags: number): number {
   try {
     return openSync(path, flags | NO_FOLLOW | NO_BLOCK, PRIVATE_FILE);
   } catch (error) {
-    if (hasErrno(error, 'ELOOP', 'EMLINK', 'ENXIO')) throw notRegular(path, error);
+    if (hasErrno(error, 'ELOOP', 'EMLINK', 'ENXIO')) throw notRegularError(path, error);
     throw error;
   }
 }
 
 function regularSize(fd: number, path: string): number {
   const stat = fstatSync(fd);
-  if (!stat.isFile()) throw notRegular(path);
+  if (!stat.isFile()) throw notRegularError(path);
   return stat.size;
 }
 
-function notRegular(path: string, cause?: unknown): HandoverError {
+function notRegularError(path: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
-    hint: 'A link, pipe or device stands where the store keeps a file. Move it away, then run: handover doctor',
+    hint: 'A link, pipe or device is in the place of a file of the store. Move it away, then run: handover doctor',
     cause,
   });
 }
 
-function shortWrite(path: string, written: number, wanted: number): HandoverError {
+function shortWriteError(path: string, written: number, wanted: number): HandoverError {
   return new HandoverError('HANDOVER_DISK_FULL', `only ${written} of ${wanted} bytes of ${path} were written`, {
     hint: 'Free some space on that disk and try again; what was there before is unchanged.',
   });

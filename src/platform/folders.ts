@@ -82,7 +82,7 @@ function finishFolder(path: string): void {
 function assertOwnFolder(path: string, stat: Stats): void {
   if (!stat.isDirectory())
     throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a folder`, {
-      hint: 'A link or a file stands where the store keeps a folder. Move it away, or set HANDOVER_HOME to the real folder.',
+      hint: 'A link or a file is in the place of a folder of the store. Move it away, or set HANDOVER_HOME to the real folder.',
     });
   if (!isOwn(stat))
     throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} belongs to another user`, {
@@ -105,7 +105,7 @@ export interface Entry {
 }
 
 /** Everything at and below a folder, the folder first, without following links. What vanishes meanwhile is skipped. */
-export function* surveyFolder(root: string): Iterable<Entry> {
+export function* walkFolder(root: string): Iterable<Entry> {
   const open = [{ path: root, name: '' }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     const { path } = next;
@@ -169,7 +169,7 @@ export function requireFolder(path: string): string {
   if (real !== null && isFolder(real)) return real;
   const wrong = real === null ? 'does not exist or cannot be reached' : 'is not a folder';
   throw new HandoverError('HANDOVER_PROJECT_MISSING', `${path} ${wrong}`, {
-    hint: 'Give the path of an existing folder, or run the command inside the project.',
+    hint: 'Pass the path of an existing folder, or run the command inside the project.',
   });
 }
 

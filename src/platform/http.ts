@@ -56,7 +56,7 @@ async function explainFailures<T>(
     // Without the query, which may hold a signature.
     const { origin, pathname } = new URL(input instanceof Request ? input.url : input);
     throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${origin}${pathname} ${why}`, {
-      hint: 'Nothing is lost: try again when the network is there.',
+      hint: 'Nothing is lost: try again when the network is back.',
       cause,
     });
   }

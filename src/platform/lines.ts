@@ -40,7 +40,7 @@ export function* readLines(path: string, options: LineOptions = {}): Generator<L
   const fd = openOrExplain(path);
   try {
     if (!fstatSync(fd).isFile()) {
-      const hint = 'Give the path of a transcript.';
+      const hint = 'Pass the path of a transcript.';
       throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, { hint });
     }
     yield* splitLines(fd, options);
@@ -97,7 +97,7 @@ function openOrExplain(path: string): number {
     return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   } catch (cause) {
     if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    const hint = 'See what there is: handover sessions';
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint, cause });
+    const hint = 'List sessions: handover sessions';
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint, cause });
   }
 }

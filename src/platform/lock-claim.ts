@@ -13,7 +13,7 @@ interface Claim<Holder> {
 
 /** A claim that makes no sense is given this long, for its writer may be between creating and filling it. */
 export const UNFINISHED_MS = 2000;
-const LONGEST_CLAIM = 512;
+const MAX_CLAIM_BYTES = 512;
 const CLAIM_NAME = /^[a-z][a-z0-9-]{0,31}\.[1-9]\d{0,14}$/;
 /** No link is followed and no pipe waited for. Both are absent on Windows. */
 export const SAFE_OPEN: number = (constants.O_NOFOLLOW ?? 0) | (constants.O_NONBLOCK ?? 0);
@@ -39,8 +39,8 @@ export function parseClaim(text: string): Claim<ProcessIdentity> | null {
 export function readClaimFile(file: string): { text: string; changedAt: number } {
   return useFile(openSync(file, constants.O_RDONLY | SAFE_OPEN), (fd) => {
     const stats = fstatSync(fd);
-    const bytes = Buffer.alloc(LONGEST_CLAIM);
-    const length = stats.isFile() ? readSync(fd, bytes, 0, LONGEST_CLAIM, 0) : 0;
+    const bytes = Buffer.alloc(MAX_CLAIM_BYTES);
+    const length = stats.isFile() ? readSync(fd, bytes, 0, MAX_CLAIM_BYTES, 0) : 0;
     return { text: bytes.toString('utf8', 0, length), changedAt: stats.mtimeMs };
   });
 }

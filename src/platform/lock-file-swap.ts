@@ -9,7 +9,7 @@ import { removeFile, syncFile, syncFolder } from './durable-file.ts';
  */
 
 /** A copy that shares nothing with what stood at `to` before. False when there is nothing to copy. */
-export function copyAfresh(from: string, to: string): boolean {
+export function replaceWithCopy(from: string, to: string): boolean {
   removeFile(to);
   return attempt(() => copyFileSync(from, to, constants.COPYFILE_EXCL), 'ENOENT');
 }

@@ -76,7 +76,7 @@ interface OwnClaim {
 
 const NAME = /^[a-z][a-z0-9-]{0,31}$/;
 const GENERATION = /^[1-9]\d{0,14}$/;
-const HIGHEST_GENERATION = 999_999_999_999_999;
+const MAX_GENERATION = 999_999_999_999_999;
 const DEFAULT_STALE_MS = 10 * 60 * 1000;
 const NO_HARD_LINKS = ['EPERM', 'EACCES', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EISDIR'];
 const OPEN_ELSEWHERE = ['EPERM', 'EACCES', 'EBUSY'];
@@ -103,9 +103,9 @@ export function acquireLock(options: LockOptions): Lock {
     if (claim === null || (claim.status !== 'held' && claim.status !== 'gone')) {
       const own = raiseClaim(site, top + 1);
       const passed = own === null ? null : confirmClaim(site, own, pause);
-      if (own !== null && passed !== null) return enter(site, own, passed);
+      if (own !== null && passed !== null) return holdLock(site, own, passed);
     }
-    if (!pause()) throw describeHolder(site, claim?.status === 'held' ? claim : { file: claimPath(site, top + 1) });
+    if (!pause()) throw lockedError(site, claim?.status === 'held' ? claim : { file: claimPath(site, top + 1) });
   }
 }
 
@@ -126,8 +126,8 @@ function listGenerations(site: Site): number[] {
 /** Puts a finished claim of this process at `generation`; null when that generation is taken. */
 function raiseClaim(site: Site, generation: number): OwnClaim | null {
   const file = claimPath(site, generation);
-  if (generation > HIGHEST_GENERATION)
-    throw new HandoverError('HANDOVER_STORE_DAMAGED', `The lock "${site.name}" has run out of numbers.`, {
+  if (generation > MAX_GENERATION)
+    throw new HandoverError('HANDOVER_STORE_DAMAGED', `the lock "${site.name}" has run out of numbers`, {
       hint: `Remove ${claimPath(site, generation - 1)} while no handover command runs.`,
     });
   const line = describeOwn(site, 'held');
@@ -155,13 +155,13 @@ function confirmClaim(site: Site, own: OwnClaim, pause: () => boolean): Claim[] 
     for (;;) {
       const generations = listGenerations(site);
       if (generations.at(-1) !== own.generation) {
-        if (isStillOwn(own)) insist(() => removeFile(own.file));
+        if (isStillOwn(own)) retryWhileOpen(() => removeFile(own.file));
         return null;
       }
       const others = generations.slice(0, -1).map((generation) => judgeClaim(site, generation));
       const rival = others.find((claim) => claim.status === 'held');
       if (rival === undefined) return isStillOwn(own) ? others : null;
-      if (!pause()) throw describeHolder(site, rival);
+      if (!pause()) throw lockedError(site, rival);
     }
   } catch (error) {
     release(site, own);
@@ -169,7 +169,7 @@ function confirmClaim(site: Site, own: OwnClaim, pause: () => boolean): Claim[] 
   }
 }
 
-function enter(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
+function holdLock(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
   let held = true;
   const lock: Lock = {
     damaged: passed.filter((claim) => claim.status === 'damaged').map((claim) => claim.file),
@@ -205,7 +205,7 @@ function release(site: Site, own: OwnClaim): void {
 
 function replaceClaim(file: string, temp: string): void {
   try {
-    insist(() => renameSync(temp, file));
+    retryWhileOpen(() => renameSync(temp, file));
   } catch (error) {
     removeFile(temp);
     throw error;
@@ -305,7 +305,7 @@ function removeLeftover(file: string): void {
 }
 
 /** Windows refuses to replace or remove a file while another process has it open, as readers briefly do. */
-function insist(act: () => void): void {
+function retryWhileOpen(act: () => void): void {
   const pause = startPauses(500);
   for (;;) {
     try {
@@ -330,11 +330,11 @@ function startPauses(waitMs: number): () => boolean {
   };
 }
 
-function describeHolder(site: Site, { file, holder = null }: Partial<Claim> & { file: string }): HandoverError {
+function lockedError(site: Site, { file, holder = null }: Partial<Claim> & { file: string }): HandoverError {
   const who = holder === null ? 'another process' : `process ${holder.pid}`;
   const isElsewhere = holder !== null && holder.host !== describeSelf().host;
   const where = isElsewhere ? ' on another machine or in another container' : '';
-  return new HandoverError('HANDOVER_LOCKED', `The lock "${site.name}" is held by ${who}${where}.`, {
+  return new HandoverError('HANDOVER_LOCKED', `the lock "${site.name}" is held by ${who}${where}`, {
     hint: isElsewhere
       ? `Try again when ${who} is done. If it no longer runs, remove ${file}.`
       : `Try again when ${who} is done, or end it. It holds ${file}.`,

@@ -57,8 +57,8 @@ function findCurrentFolder(): string {
     return process.cwd();
   } catch (cause) {
     if (!hasErrno(cause, 'ENOENT', 'EACCES')) throw cause;
-    throw new HandoverError('HANDOVER_PROJECT_MISSING', 'the current folder is gone, or may not be entered', {
-      hint: 'Go to a folder that exists, as with cd, and try again.',
+    throw new HandoverError('HANDOVER_PROJECT_MISSING', 'the current folder no longer exists, or cannot be entered', {
+      hint: 'Change to an existing folder and try again.',
       cause,
     });
   }

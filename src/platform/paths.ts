@@ -69,7 +69,7 @@ export function findConfigHome(machine: Machine): string {
 
 function requireHome(machine: Machine): string {
   if (machine.home !== undefined) return machine.home;
-  throw new HandoverError('HANDOVER_HOME_UNKNOWN', 'there is no home folder to keep handovers in', {
+  throw new HandoverError('HANDOVER_HOME_UNKNOWN', 'there is no home folder to store handovers in', {
     hint: 'Set HANDOVER_HOME to a folder of your own.',
   });
 }
@@ -78,21 +78,21 @@ function realFolder(path: string): string {
   try {
     const real = realpathSync.native(path);
     if (isFolder(real)) return real;
-    throw notAFolder(path);
+    throw notAFolderError(path);
   } catch (error) {
-    if (hasErrno(error, 'ENOTDIR', 'ELOOP')) throw notAFolder(path, error);
+    if (hasErrno(error, 'ENOTDIR', 'ELOOP')) throw notAFolderError(path, error);
     if (!hasErrno(error, 'ENOENT')) throw error;
     const now = lstatSync(path, { throwIfNoEntry: false });
     if (now === undefined) return path;
-    if (now.isSymbolicLink()) throw notAFolder(path, error);
+    if (now.isSymbolicLink()) throw notAFolderError(path, error);
     // Another process made it after the first look.
     return realFolder(path);
   }
 }
 
-function notAFolder(path: string, cause?: unknown): HandoverError {
+function notAFolderError(path: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a folder`, {
-    hint: 'Handovers are kept there. Move away what stands in its place, or set HANDOVER_HOME to another folder.',
+    hint: 'Handovers are stored there. Move away what is in its place, or set HANDOVER_HOME to another folder.',
     cause,
   });
 }

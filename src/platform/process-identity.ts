@@ -98,13 +98,13 @@ export interface Ancestor {
   tty: number;
 }
 
-const MOST_ANCESTORS = 16;
+const MAX_ANCESTORS = 16;
 
 /** From the parent upwards to the first that `isLast` accepts. Empty on systems other than Linux. */
 export function listAncestors(isLast: (ancestor: Ancestor) => boolean = () => false): Ancestor[] {
   if (process.platform !== 'linux') return [];
   const ancestors: Ancestor[] = [];
-  for (let pid = process.ppid; pid > 1 && ancestors.length < MOST_ANCESTORS; ) {
+  for (let pid = process.ppid; pid > 1 && ancestors.length < MAX_ANCESTORS; ) {
     const entry = readProcess(pid);
     if (entry === null) break;
     ancestors.push(entry.ancestor);

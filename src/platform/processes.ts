@@ -31,7 +31,7 @@ export interface ProgramResult {
 
 const MAX_STDERR_BYTES = 4096;
 /** A program that writes slightly more than `maxBytes` may finish, so that its status is known. */
-const LEAST_BUFFER = 64 * 1024;
+const MIN_BUFFER_BYTES = 64 * 1024;
 
 /**
  * Runs a program to its end, never through a shell. A bare name is looked up in the absolute folders of `env.PATH`
@@ -44,7 +44,7 @@ export function runProgram(file: string, args: readonly string[], options: Progr
     env: { ...env },
     timeout: timeoutMs,
     killSignal: 'SIGKILL',
-    maxBuffer: Math.max(maxBytes, LEAST_BUFFER),
+    maxBuffer: Math.max(maxBytes, MIN_BUFFER_BYTES),
     shell: false,
     windowsHide: true,
     encoding: 'buffer',
@@ -60,7 +60,7 @@ export function runProgram(file: string, args: readonly string[], options: Progr
     if (!hasErrno(error, 'ETIMEDOUT')) throw programStartError(error, file, cwd);
     const message = `${file} did not finish within ${timeoutMs} ms in ${cwd}`;
     throw new HandoverError('HANDOVER_PROGRAM_TIMEOUT', message, {
-      hint: 'Try again; if it happens again, run the same program there by hand and see what it waits for.',
+      hint: 'Try again; if it happens again, run the same program there by hand and see what it is waiting for.',
       cause: error,
     });
   }

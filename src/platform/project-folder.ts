@@ -30,7 +30,7 @@ function isOwn(path: string): boolean {
 }
 
 /** The text of a small file: undefined when it is missing, null when it cannot be read. */
-export function glanceAtFile(path: string): string | null | undefined {
+export function readSmallFile(path: string): string | null | undefined {
   try {
     const stat = lstatSync(path, { throwIfNoEntry: false });
     if (stat === undefined) return undefined;

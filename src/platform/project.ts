@@ -145,7 +145,7 @@ export function hideCredentials(url: string): string {
 function splitUrl(text: string): RemoteAddress | null {
   const [, host, path = ''] = URL_ADDRESS.exec(text) ?? [];
   if (host !== undefined) return { host, path: decodePercent(path.replace(/[?#].*$/s, '')) };
-  // A password with a slash in it: the host is behind the last @, and nothing before it may be kept.
+  // A password with a slash in it: the host is behind the last @, and nothing before it may be stored.
   const behind = text.slice(text.lastIndexOf('@') + 1);
   return behind === text ? null : splitUrl(behind);
 }
@@ -180,7 +180,7 @@ function decodePercent(text: string): string {
   }
 }
 
-/** A folder seen as work: whose project it is, where in it, and what git says of it now. */
+/** A folder of a project: the project, the place within it, and the current state of git. */
 export interface Place {
   project: Project;
   workspace: Workspace;

@@ -15,7 +15,7 @@ const matching = (pattern: RegExp, wrong: string) => v.pipe(v.string(), v.regex(
 /** Relative to the project, with forward slashes. Hidden folders, which hold settings, are excluded. */
 const ProjectPath = matching(
   /^(?![-:])[^/.\\\p{Cc}][^/\\\p{Cc}]*(?:\/[^/.\\\p{Cc}][^/\\\p{Cc}]*)*$/u,
-  'is no path inside a project',
+  'is not a path inside a project',
 );
 
 export function isProjectPath(path: string): boolean {
@@ -36,9 +36,9 @@ const Seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(600));
 
 const GitSettings = v.strictObject({
   /** A dedicated branch, such as `refs/heads/memory`; the current branch if left out. */
-  ref: v.exactOptional(matching(/^refs\/heads\/[A-Za-z0-9][\w./-]{0,200}$/, 'is no full name of a branch')),
+  ref: v.exactOptional(matching(/^refs\/heads\/[A-Za-z0-9][\w./-]{0,200}$/, 'is not the full name of a branch')),
   /** For a branch without an upstream. */
-  remote: v.exactOptional(matching(/^[A-Za-z0-9][\w./-]{0,100}$/, 'is no name of a remote')),
+  remote: v.exactOptional(matching(/^[A-Za-z0-9][\w./-]{0,100}$/, 'is not the name of a remote')),
   push: v.optional(v.boolean(), true),
   /** Whether pushing runs the repository's pre-push hook. */
   hooks: v.optional(v.boolean(), true),
@@ -60,9 +60,9 @@ export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): Gi
 
 const S3Settings = v.strictObject({
   endpoint: Text,
-  bucket: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is no name of a bucket'),
+  bucket: matching(/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/, 'is not the name of a bucket'),
   region: v.optional(Text, 'auto'),
-  prefix: v.optional(matching(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is no prefix of plain letters'), 'agent-handover'),
+  prefix: v.optional(matching(/^\w[\w.-]*(?:\/\w[\w.-]*)*$/, 'is not a prefix of plain letters'), 'agent-handover'),
   /** In the format of `~/.aws/credentials`; the environment is used if left out. */
   credentials_file: v.exactOptional(Text),
   profile: v.optional(Text, 'default'),

@@ -16,7 +16,7 @@ export function findSecretKey(path: string): Uint8Array | null {
   const key = catchErrno(['ENOENT', 'ENOTDIR'], null, () => readRegularFile(path, KEY_BYTES));
   if (key === null || key.length === KEY_BYTES) return key;
   throw new HandoverError('HANDOVER_STORE_DAMAGED', `${path} is not a key`, {
-    hint: 'Move it away: the next command makes a new one, and equal secrets look different before and after.',
+    hint: 'Move it away: the next command makes a new one, with which the same secret gets another placeholder.',
   });
 }
 
@@ -41,7 +41,7 @@ export function readSecretFile(path: string): string {
   const mode = catchErrno(['ENOENT'], 0, () => statSync(path).mode);
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     throw new HandoverError('HANDOVER_PERMISSION', `${path} holds a secret that others can read`, {
-      hint: `Close it: chmod 600 ${path}`,
+      hint: `Restrict it: chmod 600 ${path}`,
     });
   return head.bytes.toString('utf8');
 }

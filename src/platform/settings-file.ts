@@ -74,7 +74,7 @@ function parseToml(path: string, text: string): Record<string, unknown> {
 
 export function configError(path: string, wrong: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_CONFIG_INVALID', `${path} ${wrong}`, {
-    hint: 'Mend the file, or move it away to go on without these settings.',
+    hint: 'Fix the file, or move it away to continue without these settings.',
     cause,
   });
 }

@@ -20,7 +20,7 @@ const MAX_BYTES = 16 * 1024 * 1024;
 export function readSharedFile(path: string): SharedFile | null {
   if (lstatSync(path, { throwIfNoEntry: false }) === undefined) return null;
   const real = resolveRealPath(path);
-  if (real === null) throw unsafeFileError(path, 'is a link that leads nowhere');
+  if (real === null) throw unsafeFileError(path, 'is a dangling link');
   const stat = statSync(real);
   if (!stat.isFile()) throw unsafeFileError(path, 'is not a regular file');
   if (stat.size > MAX_BYTES) throw unsafeFileError(path, `is larger than ${MAX_BYTES} bytes`);
@@ -31,7 +31,7 @@ export function readSharedFile(path: string): SharedFile | null {
 export function assertWritable({ path, mode }: SharedFile): void {
   if ((mode & 0o222) !== 0) return;
   throw new HandoverError('HANDOVER_PERMISSION', `${path} is write-protected`, {
-    hint: 'Another program may look after it. Make it writable with chmod u+w, or change it there.',
+    hint: 'Another program may manage it. Make it writable with chmod u+w, or change it there.',
   });
 }
 
@@ -90,6 +90,6 @@ function changedMeanwhileError(path: string): HandoverError {
 
 function unsafeFileError(path: string, wrong: string): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, {
-    hint: 'Nothing was changed. Put it right, or move it away, and try again.',
+    hint: 'Nothing was changed. Fix it, or move it away, and try again.',
   });
 }

@@ -20,7 +20,7 @@ export function* readFileChunks(path: string): Generator<Buffer> {
   const fd = openOrExplain(path);
   try {
     if (fstatSync(fd).isDirectory()) {
-      const hint = 'Give the path of a file.';
+      const hint = 'Pass the path of a file.';
       throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is a folder`, { hint });
     }
     yield* readChunks(fd);
@@ -34,8 +34,8 @@ function openOrExplain(path: string): number {
     return openSync(path, constants.O_RDONLY);
   } catch (cause) {
     if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    const hint = 'Give the path of a file, or - for standard input.';
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}`, { hint, cause });
+    const hint = 'Pass the path of a file, or - for standard input.';
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint, cause });
   }
 }
 

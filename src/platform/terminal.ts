@@ -2,14 +2,14 @@ import type { Env } from './machine.ts';
 import { type Ancestor, readStart } from './process-identity.ts';
 
 /** Variables that name a terminal on purpose; the first one set counts. */
-const NAMED = ['CLAUDE_TERMINAL_ID', 'TERMINAL_ID', 'TERM_ID', 'SESSION_TERMINAL'] as const;
+const EXPLICIT_VARIABLES = ['CLAUDE_TERMINAL_ID', 'TERMINAL_ID', 'TERM_ID', 'SESSION_TERMINAL'] as const;
 /** Variables by which terminal programs tell their windows apart. Used only where the kernel gives no answer. */
-const OF_PROGRAMS = [
+const TERMINAL_PROGRAM_VARIABLES = [
   ...['TERM_SESSION_ID', 'ITERM_SESSION_ID', 'TMUX_PANE', 'ZELLIJ_PANE_ID'],
   ...['WEZTERM_PANE', 'KITTY_WINDOW_ID', 'ALACRITTY_WINDOW_ID'],
 ];
 
-interface Surroundings {
+interface TerminalHints {
   /** The terminal that the agent itself names; null for none. */
   named: string | null;
   env: Env;
@@ -17,8 +17,8 @@ interface Surroundings {
 }
 
 /** Differs from later terminals of the same number. An agent without one counts as its own. Null where unknown. */
-export function identifyTerminal({ named, env, ancestors }: Surroundings): string | null {
-  const given = [named, ...NAMED.map((name) => (env[name] ? `env_${env[name]}` : null))];
+export function identifyTerminal({ named, env, ancestors }: TerminalHints): string | null {
+  const given = [named, ...EXPLICIT_VARIABLES.map((name) => (env[name] ? `env_${env[name]}` : null))];
   const window = env.WT_SESSION ? `console_${env.WT_SESSION}` : null;
   for (const candidate of [...given, window]) {
     const id = candidate === null ? null : cleanTerminalId(candidate);
@@ -28,7 +28,7 @@ export function identifyTerminal({ named, env, ancestors }: Surroundings): strin
   if (agent?.tty === 0) return `process_${nameProcess(agent)}`;
   // Terminal numbers are reused; the run of the session leader is not.
   if (agent !== null) return `tty_${agent.tty}-${agent.leader}-${readStart(agent.leader) ?? '0'}`;
-  const variable = OF_PROGRAMS.find((name) => env[name]);
+  const variable = TERMINAL_PROGRAM_VARIABLES.find((name) => env[name]);
   return variable === undefined ? null : cleanTerminalId(`${variable.toLowerCase()}_${env[variable]}`);
 }
 
@@ -39,7 +39,7 @@ export function cleanTerminalId(id: string): string | null {
 }
 
 /** Programs between an agent and its hook. */
-const STARTERS: ReadonlySet<string> = new Set('sh bash dash zsh fish ksh busybox env timeout nice'.split(' '));
+const WRAPPER_PROGRAMS: ReadonlySet<string> = new Set('sh bash dash zsh fish ksh busybox env timeout nice'.split(' '));
 
 /** The process of the agent that runs the hook; null where unknown. */
 export function findAgentProcess(ancestors: readonly Ancestor[]): Ancestor | null {
@@ -47,7 +47,7 @@ export function findAgentProcess(ancestors: readonly Ancestor[]): Ancestor | nul
 }
 
 export function isAgentProcess({ name }: Ancestor): boolean {
-  return !STARTERS.has(name);
+  return !WRAPPER_PROGRAMS.has(name);
 }
 
 /** Names one run of one process. */

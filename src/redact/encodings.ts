@@ -94,7 +94,7 @@ export function surroundEscapes(text: string, escapes: readonly number[]): TextR
   return ranges;
 }
 
-export const LEAST_RUN = 24;
+export const MIN_RUN = 24;
 const MAX_RUN = 1024 * 1024;
 const NEXT_LINE = /(?:\\n|\r?\n[ \t]{0,20})([A-Za-z0-9+/]{4,200}={0,2})/y;
 
@@ -102,7 +102,7 @@ const NEXT_LINE = /(?:\\n|\r?\n[ \t]{0,20})([A-Za-z0-9+/]{4,200}={0,2})/y;
 export function listRuns(bytes: Uint8Array, offset: number): TextRange[] {
   const runs: TextRange[] = [];
   for (let start = findRun(bytes, 0); start !== -1; ) {
-    let end = start + LEAST_RUN;
+    let end = start + MIN_RUN;
     while (end < bytes.length && IS_BASE64[bytes[end] ?? 0] === 1) end++;
     runs.push({ start: offset + start, end: offset + end });
     start = findRun(bytes, end);
@@ -112,7 +112,7 @@ export function listRuns(bytes: Uint8Array, offset: number): TextRange[] {
 
 function findRun(bytes: Uint8Array, from: number): number {
   let start = from;
-  for (let i = start + LEAST_RUN - 1; i < bytes.length; i = start + LEAST_RUN - 1) {
+  for (let i = start + MIN_RUN - 1; i < bytes.length; i = start + MIN_RUN - 1) {
     while (i >= start && IS_BASE64[bytes[i] ?? 0] === 1) i--;
     if (i < start) return start;
     start = i + 1;
@@ -133,7 +133,7 @@ export function findEncoded(
   while (start > 0 && isBase64(text.charCodeAt(start - 1))) start--;
   let end = at;
   while (end < text.length && isBase64(text.charCodeAt(end))) end++;
-  if (end - start < LEAST_RUN || end - start > MAX_RUN || !isTextual(text, start))
+  if (end - start < MIN_RUN || end - start > MAX_RUN || !isTextual(text, start))
     return { span: null, end: Math.max(end, at + 1) };
   let stop = end;
   while (stop < text.length && stop < end + 2 && text.charAt(stop) === '=') stop++;

@@ -3,11 +3,11 @@
 const DUMMY =
   /^(?:\$|<|\{\{|%[({sd]|\*{3}|x{4,}|X{4,}|\.{3}|_{3})|^(?:your|my|the|some|a|an|new|old|test|fake|dummy|sample|mock|example|placeholder|change|replace|insert|enter|todo|redacted|hidden|masked|secret|password|passwd|token|null|none|undefined|true|false|string|number|boolean|bytes?|env|process|os|config|settings|self|this|req|ctx|args|options|params|props|data|user|input|get|load|read|fetch|create|make|generate|random|uuid|crypto|Buffer|await|async|function|return|new|typeof|var|let|const)(?:[^A-Za-z0-9]|$)|change.?me|your[-_]|[-_]here\b|example|placeholder|redacted|\*{4}|x{6}|\.\.\.|…|\bstring\b/i;
 
-const LOOKED_AT = 100;
+const MAX_CHARACTERS_CHECKED = 100;
 
 /** Whether it stands for a value to be filled in or taken from elsewhere. */
 export function isDummy(value: string): boolean {
-  return DUMMY.test(value.slice(0, LOOKED_AT));
+  return DUMMY.test(value.slice(0, MAX_CHARACTERS_CHECKED));
 }
 
 const RANDOM_LENGTH = 16;
@@ -35,7 +35,7 @@ function countEntropy(text: string): number {
 }
 
 const PLAIN_WORDS = /^[A-Za-z]+(?:[-_. /]{1,3}[A-Za-z]+)*\d{0,2}$/;
-const LEAST_DIFFERENT = 5;
+const MIN_DIFFERENT = 5;
 
 /** As a person chooses a password: more than words. */
 export function looksLikePassword(
@@ -45,7 +45,7 @@ export function looksLikePassword(
   if (value.length < 8) return false;
   const kinds = Math.sign(small) + Math.sign(capitals) + Math.sign(digits) + Math.sign(others);
   if (kinds < 2 || small + capitals === 0) return false;
-  return hasDifferent(value, LEAST_DIFFERENT) && !PLAIN_WORDS.test(value);
+  return hasDifferent(value, MIN_DIFFERENT) && !PLAIN_WORDS.test(value);
 }
 
 function hasDifferent(text: string, least: number): boolean {

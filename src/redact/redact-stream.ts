@@ -3,7 +3,7 @@ import type { Redactor } from './redactor.ts';
 import { findBySecretlint } from './secretlint.ts';
 
 /** A key, a private part or a line is redacted as a whole up to this length. */
-const MAX_HELD = 4 * 1024 * 1024;
+const MAX_BUFFERED = 4 * 1024 * 1024;
 /** V8 decodes this much without an allocation outside of its heap. */
 const PART = 64 * 1024;
 
@@ -12,17 +12,20 @@ const PART = 64 * 1024;
  * there on, not in what was yielded before.
  */
 export async function* redactBytes(chunks: Iterable<Uint8Array>, redactor: Redactor): AsyncGenerator<Uint8Array> {
-  let held: Buffer = Buffer.alloc(0);
+  let buffered: Buffer = Buffer.alloc(0);
   for (const chunk of chunks) {
-    held = held.length === 0 ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length) : Buffer.concat([held, chunk]);
-    while (held.length >= PART) {
-      const end = findCut(held.subarray(0, PART)) || findCut(held);
+    buffered =
+      buffered.length === 0
+        ? Buffer.from(chunk.buffer, chunk.byteOffset, chunk.length)
+        : Buffer.concat([buffered, chunk]);
+    while (buffered.length >= PART) {
+      const end = findCut(buffered.subarray(0, PART)) || findCut(buffered);
       if (end === 0) break;
-      yield await redactPart(held.subarray(0, end), redactor);
-      held = held.subarray(end);
+      yield await redactPart(buffered.subarray(0, end), redactor);
+      buffered = buffered.subarray(end);
     }
   }
-  if (held.length > 0) yield await redactPart(held, redactor);
+  if (buffered.length > 0) yield await redactPart(buffered, redactor);
 }
 
 /** Where to cut: behind the last line that is not inside of a key or private part; 0 where more bytes are needed. */
@@ -34,7 +37,7 @@ function findCut(bytes: Buffer): number {
     const start = part.lastIndexOf(open);
     if (start !== -1 && part.indexOf(close, start) === -1) end = Math.min(end, part.lastIndexOf(0x0a, start) + 1);
   }
-  return end === 0 && bytes.length >= MAX_HELD ? bytes.length : end;
+  return end === 0 && bytes.length >= MAX_BUFFERED ? bytes.length : end;
 }
 
 const PAIRS = Object.entries({ '-----BEGIN ': '-----END ', '<private>': '</private>' });

@@ -52,9 +52,9 @@ export type FoundMarks = Map<string, Set<string>>;
 /** How deep secrets may hide beside other secrets: deeper only on purpose. */
 const MAX_DEPTH = 8;
 const MAX_LEARNT = 500;
-const LONGEST_LEARNT = 4096;
+const MAX_LEARNT_LENGTH = 4096;
 const MAX_MARKS = 1000;
-const SHORTEST = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /**
  * Replaces secrets in texts by placeholders, and counts the different ones by kind. Redacting twice changes nothing. A value
@@ -104,7 +104,7 @@ export class Redactor {
 
   /** `byHuman`: typed by a human, who may have forgotten to close a private part. */
   redactText(text: string, { byHuman = false } = {}): string {
-    if (text.length < SHORTEST) return text;
+    if (text.length < MIN_SECRET_LENGTH) return text;
     const pieces = splitAtPlaceholders(text);
     for (let i = 0; i < pieces.length; i += 2) {
       const piece = pieces[i] ?? '';
@@ -200,7 +200,7 @@ export class Redactor {
   }
 
   #find(text: string): Span[] {
-    if (text.length < SHORTEST) return [];
+    if (text.length < MIN_SECRET_LENGTH) return [];
     const found = findSecrets(text);
     const { rules, allow } = this.#settings;
     const isBare = this.#learntPattern === null && rules.length === 0;
@@ -229,7 +229,7 @@ export class Redactor {
 
   /** Only unusual values: words and short values are too common to look for everywhere. */
   #learn(secret: string, kind: string): void {
-    if (secret.length > LONGEST_LEARNT || this.#learnt.has(secret) || this.#learnt.size >= MAX_LEARNT) return;
+    if (secret.length > MAX_LEARNT_LENGTH || this.#learnt.has(secret) || this.#learnt.size >= MAX_LEARNT) return;
     if (!looksLikePassword(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
     this.#learnt.set(secret, kind);
     const values = [...this.#learnt.keys()].sort((a, b) => b.length - a.length);

@@ -12,13 +12,13 @@ export interface Rule {
   /** How long the word before a pivot may be. */
   before?: readonly [least: number, most: number];
   pattern: RegExp;
-  /** Global; every match has it within `MOST_AHEAD` characters. Searched once for all starts, to rule out most of them. */
+  /** Global; every match has it within `MAX_LOOKAHEAD` characters. Searched once for all starts, to rule out most of them. */
   ahead?: RegExp;
   /** Whether something of this shape is a secret. */
   check?: (secret: string) => boolean;
 }
 
-export const MOST_AHEAD = 240;
+export const MAX_LOOKAHEAD = 240;
 
 /** A secret known by the name it is assigned to, as in `DATADOG_API_KEY=`. */
 export interface NamedRule {

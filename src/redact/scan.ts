@@ -1,5 +1,5 @@
 import { Assignments } from './assignments.ts';
-import { findEncoded, LEAST_RUN, listRuns, surroundEscapes, type TextRange, unescapeText } from './encodings.ts';
+import { findEncoded, listRuns, MIN_RUN, surroundEscapes, type TextRange, unescapeText } from './encodings.ts';
 import { isDummy, looksRandom } from './heuristics.ts';
 import {
   APOSTROPHE,
@@ -13,13 +13,13 @@ import {
   QUOTE,
   type Trigger,
 } from './prefilter.ts';
-import { MOST_AHEAD, type Rule, type Span } from './rule.ts';
+import { MAX_LOOKAHEAD, type Rule, type Span } from './rule.ts';
 
-const SHORTEST = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /** Every secret in a text, in order and without overlaps. One pass over the text, and closer looks at few places. */
 export function findSecrets(text: string): Span[] {
-  if (text.length < SHORTEST) return [];
+  if (text.length < MIN_SECRET_LENGTH) return [];
   const { spans, escapes } = scanWithEncoded(text);
   for (const range of surroundEscapes(text, escapes)) {
     const { text: plain, locate } = unescapeText(text.slice(range.start, range.end));
@@ -79,15 +79,15 @@ function findUrlSecret(text: string, at: number): Span | null {
 
 /** A token that was cut off, behind its known beginning. */
 const CUT = /[\w-]{4,250}(?=…)/y;
-const LEAST_HEAD = 3;
+const MIN_HEAD = 3;
 
 /**
  * Texts are scanned as Latin-1 bytes, a window at a time: what non-ASCII characters turn into does not matter, as each hit is
  * checked in the text. Windows overlap, so that everything is whole in one of them.
  */
 const WINDOW = 1 << 16;
-const STEP = WINDOW - LEAST_RUN;
-const BYTES = new Uint8Array(WINDOW + LEAST_RUN);
+const STEP = WINDOW - MIN_RUN;
+const BYTES = new Uint8Array(WINDOW + MIN_RUN);
 const BUFFER = Buffer.from(BYTES.buffer, 0, WINDOW);
 
 type FindDecoded = (decoded: string) => readonly Span[];
@@ -111,7 +111,7 @@ class Scan {
     for (let from = 0; from < text.length; from += STEP) {
       const window = text.length <= WINDOW ? text : text.slice(from, from + WINDOW);
       const size = BUFFER.write(window, 'latin1');
-      BYTES.fill(0, size, size + LEAST_RUN);
+      BYTES.fill(0, size, size + MIN_RUN);
       const to = Math.min(STEP, size - 2);
       for (let i = Math.max(0, this.#end - from); i < to; i = Math.max(i + 1, this.#end - from)) {
         i = this.#prefilter.findNext(BYTES, i, to);
@@ -128,7 +128,7 @@ class Scan {
     let next = from;
     for (const { start, end } of runs) {
       // A non-ASCII character may look like base64 as a byte: the run is then shorter, and another one may follow.
-      for (let at = Math.max(start, next); end - at >= LEAST_RUN; at = next) {
+      for (let at = Math.max(start, next); end - at >= MIN_RUN; at = next) {
         const found = findEncoded(this.#text, at, findDecoded);
         this.#add(found.span);
         next = found.end;
@@ -178,7 +178,7 @@ class Scan {
 
   #tryCut(literal: string, at: number): boolean {
     if (/[ =]/.test(literal)) return false;
-    CUT.lastIndex = at + Math.max(literal.length, LEAST_HEAD);
+    CUT.lastIndex = at + Math.max(literal.length, MIN_HEAD);
     if (!CUT.test(this.#text)) return false;
     this.#end = CUT.lastIndex;
     this.spans.push({ kind: 'cut-token', start: at, end: this.#end });
@@ -187,7 +187,7 @@ class Scan {
 
   #tryRule({ kind, pattern, check, ahead }: Rule, at: number): boolean {
     const text = this.#text;
-    if (ahead !== undefined && this.#lookAhead(ahead, at) > at + MOST_AHEAD) return false;
+    if (ahead !== undefined && this.#lookAhead(ahead, at) > at + MAX_LOOKAHEAD) return false;
     pattern.lastIndex = at;
     const match = pattern.exec(text);
     if (match === null) return false;

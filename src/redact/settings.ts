@@ -7,8 +7,8 @@ const MAX_LENGTH = 500;
 const MAX_REPEATS = 256;
 /** The number of ways to match at one place, which bounds the time per place. */
 const MAX_WAYS = 4096;
-const LEAST_LITERAL = 3;
-const BEGINNING = new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${LEAST_LITERAL}}(?![*+?{])`);
+const MIN_LITERAL = 3;
+const BEGINNING = new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${MIN_LITERAL}}(?![*+?{])`);
 
 const TOKEN =
   /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<?[=!]|:|<[A-Za-z]\w*>)|\(|\)|(?:[*+?]|\{\d+(?:,\d*)?\})\??|[\s\S]/g;
@@ -18,9 +18,9 @@ const TOKEN =
  * and `+` match at most 256 times; repetitions are not nested; there are no back references and no lookaround.
  */
 export function boundPattern(source: string): RegExp | string {
-  if (source.length > MAX_LENGTH) return `a pattern has at most ${MAX_LENGTH} characters`;
+  if (source.length > MAX_LENGTH) return `a pattern may have at most ${MAX_LENGTH} characters`;
   if (!BEGINNING.test(source) || (source.includes('|') && hasOuterChoice(source)))
-    return `a pattern begins with ${LEAST_LITERAL} plain characters`;
+    return `a pattern must begin with ${MIN_LITERAL} plain characters`;
   const bounded = boundTokens(source);
   if (!Array.isArray(bounded)) return bounded;
   const isBroken = (error: unknown): boolean => error instanceof SyntaxError;
@@ -43,13 +43,13 @@ function boundTokens(source: string): string[] | string {
   let closed: { repeats: boolean } | null = null;
   let ways = 1;
   for (const [token] of source.matchAll(TOKEN)) {
-    if (/^\\[1-9k]/.test(token)) return 'a pattern may not refer back';
+    if (/^\\[1-9k]/.test(token)) return 'a pattern may not have back references';
     const repeat = readRepeat(token);
     if (repeat !== null) {
-      if (closed?.repeats === true) return 'what repeats may not stand in something that repeats';
-      if (repeat.most > MAX_REPEATS) return `nothing repeats more than ${MAX_REPEATS} times`;
+      if (closed?.repeats === true) return 'a repetition may not be inside another repetition';
+      if (repeat.most > MAX_REPEATS) return `nothing may repeat more than ${MAX_REPEATS} times`;
       ways *= repeat.most - repeat.least + 1;
-      if (ways > MAX_WAYS) return 'the pattern can match in too many ways: say how often things repeat';
+      if (ways > MAX_WAYS) return 'the pattern can match in too many ways: limit how often parts repeat';
       for (const group of open) group.repeats = true;
       tokens.push(repeat.text);
       closed = null;
@@ -57,7 +57,7 @@ function boundTokens(source: string): string[] | string {
     }
     closed = null;
     if (token.startsWith('(')) {
-      if (/^\(\?<?[=!]/.test(token)) return 'a pattern may not look around';
+      if (/^\(\?<?[=!]/.test(token)) return 'a pattern may not have lookarounds';
       open.push({ repeats: false });
     }
     if (token === ')') closed = open.pop() ?? null;
@@ -92,7 +92,7 @@ export const NO_SETTINGS: RedactSettings = { rules: [], allow: new Set(), identi
 
 const MAX_RULES = 100;
 const KIND = /^[a-z][a-z0-9-]{0,39}$/;
-const Kind = v.pipe(v.string(), v.regex(KIND, 'a kind is small letters, digits and dashes'));
+const Kind = v.pipe(v.string(), v.regex(KIND, 'a kind has only lower-case letters, digits and dashes'));
 const Pattern = v.pipe(
   v.string(),
   v.rawTransform(({ dataset, addIssue, NEVER }) => {

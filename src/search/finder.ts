@@ -34,7 +34,7 @@ export interface FactRecord {
   trust: Trust;
   origin: Origin;
   pinned: boolean;
-  /** Of the first source: the line, the session that it was taken over from, and the reference. */
+  /** Of the first source: the line, the session that it was carried over from, and the reference. */
   line: number | null;
   from: string | null;
   ref: string | null;

@@ -6,7 +6,7 @@ import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
 import { readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
-import { READINGS, type Store } from '../store/store.ts';
+import { type Store, TRANSCRIPT_CHECKPOINTS } from '../store/store.ts';
 import type { SearchContext } from './finder.ts';
 import { openFinder } from './search.ts';
 import { SEARCH_INDEX } from './search-index.ts';
@@ -37,7 +37,7 @@ export function forgetVectorsOf(store: Store, ids: readonly string[]): void {
 /** Removes the texts of deleted handovers from every cache now, not at the next search. Must be called after deleting. */
 export async function forgetInCaches(context: SearchContext): Promise<void> {
   const { store } = context;
-  dropCheckpoints(join(store.root, READINGS));
+  dropCheckpoints(join(store.root, TRANSCRIPT_CHECKPOINTS));
   if (loadSqlDriver(store.machine.env.HANDOVER_SQLITE) === null) {
     // Nothing can be deleted from databases here, so they are dropped.
     for (const name of [INDEX.name, ...CACHES_OF_FEATURES])

@@ -1,7 +1,7 @@
 import { numberIn, RowDamage } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { computeMark } from '../store/index-schema.ts';
-import { EVERYWHERE, findNumbers, term } from './retrieve.ts';
+import { FULL_RANGE, findNumbers, term } from './retrieve.ts';
 import { foldText, isUnspaced, listJoined, pairsOf, splitWords, stemsOf, TAG_SIGN } from './tokens.ts';
 
 /**
@@ -43,7 +43,7 @@ export function openFullText(database: SqlDatabase): FullText {
     remove: (entries) => {
       words.remove(entries);
       for (const stem of new Set(entries.flatMap(({ text }) => [...listStems(text)])))
-        if (findNumbers(database, term(stem), { ...EVERYWHERE, limit: 1 }).length === 0) stems.remove(stem);
+        if (findNumbers(database, term(stem), { ...FULL_RANGE, limit: 1 }).length === 0) stems.remove(stem);
     },
   };
 }
@@ -85,8 +85,8 @@ function spellTokens({ text, tags }: NumberedText): string {
   return [...spaced, ...joined, ...pairs.map((pair) => `${TAG_SIGN}${pair}`), ...tags].join(' ');
 }
 
-const SHORTEST_STEM = 3;
-const LONGEST_STEM = 64;
+const MIN_STEM_LENGTH = 3;
+const MAX_STEM_LENGTH = 64;
 
 /** The stems of a text that are noted in `stems`. Must agree with `NOTE_ALL_STEMS`. */
 function listStems(text: string): Set<string> {
@@ -94,7 +94,7 @@ function listStems(text: string): Set<string> {
     stemsOf(text).filter((stem) => {
       const { length, 0: first = '' } = [...stem];
       const isBeforeTags = first.length === 1 && first < TAG_SIGN;
-      return length >= SHORTEST_STEM && length <= LONGEST_STEM && isBeforeTags && !isUnspaced(stem);
+      return length >= MIN_STEM_LENGTH && length <= MAX_STEM_LENGTH && isBeforeTags && !isUnspaced(stem);
     }),
   );
 }
@@ -102,7 +102,7 @@ function listStems(text: string): Set<string> {
 const NOTE_ALL_STEMS = `
   CREATE VIRTUAL TABLE temp.vocabulary USING fts5vocab(main, words, row);
   INSERT INTO stems (stem) SELECT term FROM temp.vocabulary
-    WHERE term < '${TAG_SIGN}' AND length(term) BETWEEN ${SHORTEST_STEM} AND ${LONGEST_STEM};
+    WHERE term < '${TAG_SIGN}' AND length(term) BETWEEN ${MIN_STEM_LENGTH} AND ${MAX_STEM_LENGTH};
   DROP TABLE temp.vocabulary;
   INSERT INTO parts (rowid, stem) SELECT n, stem FROM stems ORDER BY n;
 `;

@@ -18,14 +18,14 @@ import { tagOfNotes } from './notes.ts';
 import type { ParsedQuery, SearchQuery } from './query.ts';
 import {
   allOf,
-  EVERYWHERE,
   type Expression,
-  type Extent,
+  FULL_RANGE,
   findNumbers,
+  type IndexExtent,
+  type LimitedRange,
   limitTerms,
   lookUpTerms,
-  type Reach,
-  type ReachPage,
+  type NumberRange,
   retrieveNumbers,
   term,
 } from './retrieve.ts';
@@ -71,26 +71,26 @@ function gather(database: SqlDatabase, context: SearchContext, query: SearchQuer
   const { notes = null } = context;
   const extent = measureExtent(database);
   const known = lookUpTerms(database, parsed, extent);
-  const retrieve = (limits: readonly Expression[], reach: Reach): number[] =>
-    retrieveNumbers(database, { parsed, known, total: extent.total, limits, reach, limit: query.limit });
+  const retrieve = (limits: readonly Expression[], range: NumberRange): number[] =>
+    retrieveNumbers(database, { parsed, known, total: extent.total, limits, range, limit: query.limit });
   const texts: SearchDocument[] = [];
   const limits = limitDocuments(database, query);
-  if (limits !== null) texts.push(...readTexts(database, retrieve(limits, reachOfHandovers(query))));
+  if (limits !== null) texts.push(...readTexts(database, retrieve(limits, rangeOfHandovers(query))));
   if (notes !== null && mayBeNote(query) && query.project === undefined) {
     const limits = [term(tagOfNotes(notes.folder)), ...limitTerms({ file: query.file })];
-    texts.push(...readNotes(database, retrieve(limits, { ...EVERYWHERE, from: FIRST_OF_NOTES })));
+    texts.push(...readNotes(database, retrieve(limits, { ...FULL_RANGE, from: FIRST_OF_NOTES })));
   }
   return { texts: texts.filter((document) => passes(query, document)), known };
 }
 
-function reachOfHandovers({ sinceMs }: FactFilter): Reach {
-  return { ...EVERYWHERE, to: sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(sinceMs) };
+function rangeOfHandovers({ sinceMs }: FactFilter): NumberRange {
+  return { ...FULL_RANGE, to: sinceMs === undefined ? FIRST_OF_NOTES - 1 : lastNumberSince(sinceMs) };
 }
 
 const COUNTED_HANDOVERS = 200;
 
 /** The total is estimated from the newest handovers. */
-function measureExtent(database: SqlDatabase): Extent {
+function measureExtent(database: SqlDatabase): IndexExtent {
   const counted = database
     .prepare(
       `SELECT count(*) AS handovers, coalesce(sum(texts), 0) AS texts,
@@ -200,18 +200,18 @@ function readMarkRows(database: SqlDatabase, project: string): Marks {
   for (const row of database.prepare('SELECT fact, mark, at, because FROM marks WHERE project = ?').all(project)) {
     const mark = MARKS.find((known) => known === textIn(row, 'mark'));
     const because = textIn(row, 'because') || null;
-    if (mark !== undefined) marks.set(textIn(row, 'fact'), { mark, at: textIn(row, 'at'), because, held: null });
+    if (mark !== undefined) marks.set(textIn(row, 'fact'), { mark, at: textIn(row, 'at'), because, pinnedFact: null });
   }
   return marks;
 }
 
 const ROWS_AT_ONCE = 500;
-const MOST_NUMBERS = 50_000;
+const MAX_NUMBERS = 50_000;
 
 /** Pages grow: whoever needs few facts gets them soon, and whoever needs all does not begin at the newest each time. */
 async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<FactDocument> {
-  const reach = reachOfHandovers(filter);
-  for (let limit = ROWS_AT_ONCE; ; limit = Math.min(4 * limit, MOST_NUMBERS)) {
+  const reach = rangeOfHandovers(filter);
+  for (let limit = ROWS_AT_ONCE; ; limit = Math.min(4 * limit, MAX_NUMBERS)) {
     const numbers = await cache.ask((database) => listFactNumbers(database, filter, { ...reach, limit }));
     for (let at = 0; at < numbers.length; at += ROWS_AT_ONCE) {
       const some = numbers.slice(at, at + ROWS_AT_ONCE);
@@ -223,7 +223,7 @@ async function* readFacts(cache: OpenCache, filter: FactFilter): AsyncIterable<F
   }
 }
 
-function listFactNumbers(database: SqlDatabase, filter: FactFilter, page: ReachPage): number[] {
+function listFactNumbers(database: SqlDatabase, filter: FactFilter, page: LimitedRange): number[] {
   const { ids, fileName } = filter;
   const limits = limitDocuments(database, filter);
   if (limits === null) return [];

@@ -32,7 +32,7 @@ export interface QueryWord {
 /** The words of a query. There is no query syntax. */
 export interface ParsedQuery {
   words: readonly QueryWord[];
-  /** Several words, or a name with punctuation: texts that contain it as it stands come first. */
+  /** Several words, or a name with punctuation: texts that contain it verbatim come first. */
   phrase: string | null;
 }
 
@@ -95,17 +95,17 @@ export interface SearchHit {
   score: number;
 }
 
-const MOST_CHARACTERS = 400;
+const MAX_EXCERPT = 400;
 const BEFORE = 120;
 
 /** A text in one paragraph; only the part around the match if it is long. */
 export function excerpt(text: string, { words }: ParsedQuery): string {
   const line = text.replace(/\s+/g, ' ').trim();
-  if (line.length <= MOST_CHARACTERS) return line;
+  if (line.length <= MAX_EXCERPT) return line;
   const folded = line.toLowerCase();
   const met = words.map((word) => folded.indexOf(word.text)).filter((at) => at >= 0);
   const start = met.length === 0 ? 0 : Math.max(0, Math.min(...met) - BEFORE);
-  const end = Math.min(line.length, start + MOST_CHARACTERS);
+  const end = Math.min(line.length, start + MAX_EXCERPT);
   // Never half a surrogate pair.
   const part = line
     .slice(start, end)

@@ -80,11 +80,11 @@ type Score = { score: number; covered: number };
 type KeyScore<K> = Score & { key: K };
 
 /** Texts that cover much less of the query than the best are left out: fusion sees only their place in the list. */
-const LEAST_COVERED = 0.5;
+const MIN_COVERED = 0.5;
 
 function sortByScore<K>(scores: readonly KeyScore<K>[], most: number): K[] {
   return scores
-    .filter(({ score, covered }) => score > 0 && covered >= most * LEAST_COVERED)
+    .filter(({ score, covered }) => score > 0 && covered >= most * MIN_COVERED)
     .sort((a, b) => b.score - a.score)
     .map(({ key }) => key);
 }
@@ -119,13 +119,13 @@ function scoreWords(
 }
 
 /** A word of which a smaller share is there does not count. */
-export const LEAST_SHARE = 0.5;
+export const MIN_SHARE = 0.5;
 
 function scoreGrams(known: readonly TermStats[], folded: string): Score {
   let covered = 0;
   for (const { word, weight } of known) {
     const share = shareOf(word, folded);
-    if (share >= LEAST_SHARE) covered += weight * share * share;
+    if (share >= MIN_SHARE) covered += weight * share * share;
   }
   return { score: covered / (1 + Math.log1p(folded.length / 80) / 4), covered };
 }

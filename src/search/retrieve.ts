@@ -3,9 +3,10 @@ import { numberIn, textIn } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { tagOfAgent, tagOfKind, tagOfProject } from './finder.ts';
 import type { ParsedQuery, QueryWord } from './query.ts';
-import { LEAST_SHARE, shareOf, type TermStats } from './rank.ts';
-import { allowedErrors, MAX_STEM, MIN_STEM, makeTermStats } from './term-stats.ts';
+import { MIN_SHARE, shareOf, type TermStats } from './rank.ts';
+import { makeTermStats } from './term-stats.ts';
 import { foldText, gramsOf, isUnspaced, listJoined, pairsOf, splitWords, TAG_SIGN } from './tokens.ts';
+import { allowedErrors, MAX_STEM, MIN_STEM } from './typos.ts';
 
 /** An FTS5 query over `words` or `parts`. */
 export type Expression = string;
@@ -37,13 +38,13 @@ export function anyOf(expressions: readonly Expression[]): Expression {
 }
 
 /** A range of text numbers, both ends included. */
-export type Reach = { from: number; to: number };
+export type NumberRange = { from: number; to: number };
 
-export type ReachPage = Reach & { limit: number };
+export type LimitedRange = NumberRange & { limit: number };
 
-export const EVERYWHERE: Reach = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
+export const FULL_RANGE: NumberRange = { from: Number.MIN_SAFE_INTEGER, to: Number.MAX_SAFE_INTEGER };
 
-export function findNumbers(database: SqlDatabase, expression: Expression, page: ReachPage): number[] {
+export function findNumbers(database: SqlDatabase, expression: Expression, page: LimitedRange): number[] {
   const sql = 'SELECT rowid AS n FROM words WHERE words MATCH ? AND rowid BETWEEN ? AND ? ORDER BY rowid LIMIT ?';
   return askFts(database, sql, [expression, page.from, page.to, page.limit]).map((row) => numberIn(row, 'n'));
 }
@@ -66,9 +67,9 @@ function askFts(database: SqlDatabase, sql: string, values: readonly SqlValue[])
 }
 
 /** About how many texts there are, and the range of their numbers, from the newest to the oldest. */
-export type Extent = Reach & { total: number };
+export type IndexExtent = NumberRange & { total: number };
 
-export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: Extent): TermStats[] {
+export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: IndexExtent): TermStats[] {
   return makeTermStats(parsed, {
     total: extent.total,
     countWord: ({ text }) => estimate(database, wordTerm(text), extent),
@@ -77,10 +78,10 @@ export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: 
   });
 }
 
-/** So many of the newest texts with a word are counted; how far back they reach gives an estimate of the total. */
+/** At most this many texts with a word are counted, newest first; the range that they span gives an estimate of the total. */
 const COUNTED = 400;
 
-function estimate(database: SqlDatabase, expression: Expression, { from, to }: Reach): number {
+function estimate(database: SqlDatabase, expression: Expression, { from, to }: NumberRange): number {
   const sql = `SELECT count(*) AS count, max(n) AS last
     FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?)`;
   const [row] = askFts(database, sql, [expression, COUNTED]);
@@ -132,18 +133,18 @@ export interface Retrieval {
   total: number;
   /** What every text must contain besides. */
   limits: readonly Expression[];
-  reach: Reach;
+  range: NumberRange;
   limit: number;
 }
 
 /** How many texts are ranked: more would cost time and hardly change the first places. */
-const MOST = 300;
-const MOST_OF_ALL_WORDS = 120;
-const MOST_OF_A_WORD = 100;
+const MAX_TEXTS = 300;
+const MAX_WITH_ALL_WORDS = 120;
+const MAX_WITH_ONE_WORD = 100;
 const ENOUGH = 40;
-/** A word that more than one in so many texts have narrows nothing down. */
+/** A word that more than one text in this many has is too common to narrow a search. */
 const COMMON = 20;
-/** A word that fewer texts have may be part of a longer one in others. */
+/** A word that fewer texts than this have is also looked for inside longer words. */
 const SCARCE = 10;
 
 /**
@@ -152,13 +153,13 @@ const SCARCE = 10;
  * Of frequent matches the newest are taken.
  */
 export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): number[] {
-  const { known, parsed, limits, total, reach } = retrieval;
-  const most = Math.max(MOST, 2 * retrieval.limit);
-  const mostOfAll = Math.max(MOST_OF_ALL_WORDS, 2 * retrieval.limit);
+  const { known, parsed, limits, total, range } = retrieval;
+  const most = Math.max(MAX_TEXTS, 2 * retrieval.limit);
+  const mostOfAll = Math.max(MAX_WITH_ALL_WORDS, 2 * retrieval.limit);
   const found = new Set<number>();
   const take = (expression: Expression, limit: number): void => {
     if (found.size >= most) return;
-    const wanted = { ...reach, limit: limit + found.size };
+    const wanted = { ...range, limit: limit + found.size };
     for (const n of findNumbers(database, allOf([expression, ...limits]), wanted)) if (found.size < most) found.add(n);
   };
   const groups = known.map(({ word, corrections }) => anyOf([wordTerm(word.text), ...corrections.map(term)]));
@@ -170,45 +171,45 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
     const joined = listJoined(parsed.phrase ?? '').map(term);
     const expression = allOf([...joined, ...groups, ...limits]);
     if (joined.length > 0)
-      for (const n of findNumbers(database, expression, { ...reach, limit: MOST_OF_A_WORD })) found.add(n);
+      for (const n of findNumbers(database, expression, { ...range, limit: MAX_WITH_ONE_WORD })) found.add(n);
   }
   if (narrow.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(narrow.length, 8); left++)
-      take(allOf(narrow.filter((_, at) => at !== left)), MOST_OF_A_WORD);
+      take(allOf(narrow.filter((_, at) => at !== left)), MAX_WITH_ONE_WORD);
   const takeStems = (stems: readonly string[]): void => {
-    if (stems.length > 0) take(anyOf(stems.map(term)), MOST_OF_A_WORD);
+    if (stems.length > 0) take(anyOf(stems.map(term)), MAX_WITH_ONE_WORD);
   };
   for (const { word, texts } of known) if (texts < SCARCE && !word.isUnspaced) takeStems(listLonger(database, word));
   if (found.size < ENOUGH && groups.length > 1)
     for (const [at] of [...known.entries()].sort(([, a], [, b]) => b.weight - a.weight))
-      take(groups[at] ?? '', MOST_OF_A_WORD);
+      take(groups[at] ?? '', MAX_WITH_ONE_WORD);
   if (found.size < ENOUGH)
     for (const { word, texts, corrections } of known)
       if (texts === 0 && corrections.length === 0) takeStems(listSharing(database, word));
   return [...found];
 }
 
-const MOST_STEMS = 32;
-const STEMS_LOOKED_AT = 1000;
+const MAX_STEMS = 32;
+const MAX_STEMS_CHECKED = 1000;
 
 /** Stems that contain a word or its stem. */
 function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] {
   const parts = [...new Set([text, stem])].filter((part) => gramsOf(part).length > 0);
   if (parts.length === 0) return [];
   const expression = anyOf(parts.map((part) => allOf(gramsOf(part).map(term))));
-  return findStems(database, expression, STEMS_LOOKED_AT)
+  return findStems(database, expression, MAX_STEMS_CHECKED)
     .filter((longer) => parts.some((part) => longer.includes(part)))
-    .slice(0, MOST_STEMS);
+    .slice(0, MAX_STEMS);
 }
 
 /** Stems that share enough trigrams with a word, the closest first. */
 function listSharing(database: SqlDatabase, word: QueryWord): string[] {
   const pairs = word.grams.slice(1).map((gram, at) => allOf([word.grams[at] ?? '', gram].map(term)));
   if (pairs.length === 0) return [];
-  return findStems(database, anyOf(pairs), STEMS_LOOKED_AT)
+  return findStems(database, anyOf(pairs), MAX_STEMS_CHECKED)
     .map((stem) => ({ stem, share: shareOf(word, stem) }))
-    .filter(({ share }) => share >= LEAST_SHARE)
+    .filter(({ share }) => share >= MIN_SHARE)
     .sort((a, b) => b.share - a.share)
-    .slice(0, MOST_STEMS)
+    .slice(0, MAX_STEMS)
     .map(({ stem }) => stem);
 }

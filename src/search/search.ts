@@ -19,7 +19,7 @@ import { foldText } from './tokens.ts';
  * - `query` parses what was typed into words (`tokens`).
  * - `openFinder` gives a `Finder`: `index-finder` reads search.sqlite, `scan-finder` the files, with the same results.
  * - `full-text` has the tables that every index searches by; `retrieve` asks them for texts that may match. `term-stats`
- *   weighs words and corrects typos.
+ *   weighs words, `typos` corrects those that no text has.
  * - `rank` orders texts by several measures and fuses the orders; `semantic` adds one by a model of the user.
  * - `update-index` brings search.sqlite (`search-index`) up to date with handovers, journal and notes.
  * - `sessions` does the same for the text of sessions.
@@ -96,7 +96,7 @@ async function searchSessions(
   return await sessions.searchSessions(store, { query, parsed, here, sync: { progress, deadline } });
 }
 
-const MOST_COMPARED = 20_000;
+const MAX_COMPARED = 20_000;
 
 /** The facts most similar in meaning to the query, best first; null when the user has configured no model. */
 async function findSimilarFacts(context: SearchContext, finder: Finder, query: SearchQuery) {
@@ -106,7 +106,7 @@ async function findSimilarFacts(context: SearchContext, finder: Finder, query: S
   const { readSemanticSettings } = await import('./semantic/settings.ts');
   if (readSemanticSettings(store.machine) === null) return null;
   const { rankBySimilarity } = await import('./semantic/rank.ts');
-  const candidates = await collectFacts(finder, query, MOST_COMPARED);
+  const candidates = await collectFacts(finder, query, MAX_COMPARED);
   const ranking = await rankBySimilarity(store, { text: query.text, candidates, progress });
   if (ranking === null) return null;
   const { ranked, ...outcome } = ranking;

@@ -38,7 +38,7 @@ function dropAccents(word: string): string {
 }
 
 /** FTS5 does not stem longer words. */
-const LONGEST_STEMMED = 64;
+const MAX_STEMMED_LENGTH = 64;
 /** Before `-ed` and `-ing`, FTS5 drops one of two `y`; the package does not. */
 const DOUBLED_Y = /(?<=.)yy(?=(?:ed|ing)s?$)|^yy(?:ed|ing)s?$/;
 
@@ -53,7 +53,7 @@ function stemPlain(word: string): string {
 }
 
 function stemAscii(word: string): string {
-  return word.length > LONGEST_STEMMED ? word : stemmer(word.replace(DOUBLED_Y, 'y'));
+  return word.length > MAX_STEMMED_LENGTH ? word : stemmer(word.replace(DOUBLED_Y, 'y'));
 }
 
 /** FTS5 counts bytes, each of them above ASCII a consonant. They become private-use characters, which have no case. */

@@ -154,7 +154,7 @@ function readOrReason(store: Store, id: string): Handover | string | null {
   }
 }
 
-/** Reads what was added to the journal. If a file changed in any other way than by growing, all are read anew. */
+/** Reads what was added to the journal. If a file changed in any other way than by growing, all are read again. */
 function updateMarks(store: Store, database: SqlDatabase): void {
   let changed = findChangedJournals(store, database);
   if (changed.some(({ size, read }) => read > 0 && size <= read)) {

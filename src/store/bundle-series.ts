@@ -4,19 +4,19 @@ import { withCreationLock } from './handovers.ts';
 import { appendEntry, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
-/** The place of a bundle in a series of bundles from one sender. */
-export interface SeriesPlace {
+/** The position of a bundle in the series of one sender. */
+export interface SeriesPosition {
   series: string;
   sequence: number;
   /** The digest of the manifest before; null for the first. */
   previous: string | null;
 }
 
-/** Makes a bundle for the next place of the series of `scope`, journalled before it leaves: no place is used twice. */
-export function takePlace<T>(
+/** Makes the next bundle of the series of `scope`. Journalled before it is returned: no sequence number is used twice. */
+export function takeNextInSeries<T>(
   store: Store,
   scope: string,
-  make: (place: SeriesPlace) => { digest: string; bundle: T },
+  make: (place: SeriesPosition) => { digest: string; bundle: T },
 ): T {
   return withCreationLock(store, () => {
     const last = readEntriesOf(store, ['sent']).findLast(({ detail }) => detail?.scope === scope);

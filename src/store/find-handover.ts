@@ -15,7 +15,7 @@ import type { Store } from './store.ts';
 const NEWEST = 5;
 
 /** Older work of the project than this many handovers is not continued. */
-const ROWS_LOOKED_AT = 200;
+const MAX_ROWS = 200;
 
 /**
  * What a captured handover follows: the newest of the same session; else the newest of the same worktree whose session
@@ -39,7 +39,7 @@ export async function findPrevious(
   let looked = 0;
   for await (const row of (await open()).rows({ project: { id: draft.project.id } })) {
     far.look(row, () => readIntact(store, row.id));
-    if (far.isOver || ++looked === ROWS_LOOKED_AT) break;
+    if (far.isOver || ++looked === MAX_ROWS) break;
   }
   return far.result;
 }
@@ -109,7 +109,7 @@ export function requireHandover(store: Store, id: string): Handover {
 }
 
 function unknownIdError(words: string): HandoverError {
-  const hint = 'See what is kept with: handover list';
+  const hint = 'List handovers: handover list';
   return new HandoverError('HANDOVER_NOT_FOUND', `no handover has the id ${quote(words)}`, { hint });
 }
 
@@ -117,9 +117,9 @@ function ambiguousIdError(prefix: string, candidates: readonly CatalogRow[]): Ha
   const shown = candidates.slice(0, MAX_CANDIDATES);
   const more = candidates.length > MAX_CANDIDATES ? '\n  …' : '';
   const lines = shown.map((row) => `\n  ${row.id}  ${row.title}`).join('');
-  const message = `${quote(prefix)} is the beginning of more than one id:${lines}${more}`;
+  const message = `${quote(prefix)} is the start of more than one id:${lines}${more}`;
   return new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
-    hint: 'Type more of the id, or pick one with: handover select',
+    hint: 'Type more of the id, or select one: handover select',
     data: { candidates: shown.map((row) => row.id) },
   });
 }
@@ -158,8 +158,8 @@ export async function findLatest(store: Store, catalog: Catalog, match?: Project
   const scope = match === undefined ? {} : { project: match };
   const row = (await findNewest(store, catalog, scope)) ?? (await takeRows(catalog.rows(scope), 1))[0];
   if (row !== undefined) return row;
-  const hint = 'Save one with: handover save --summary "where things stand" --next "what to do next"';
-  throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover is kept here yet', { hint });
+  const hint = 'Save one: handover save --summary "where things stand" --next "what to do next"';
+  throw new HandoverError('HANDOVER_STORE_EMPTY', 'no handover has been saved yet', { hint });
 }
 
 /** The newest handover of a project with its marks applied; null when there is no intact one. */

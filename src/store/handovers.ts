@@ -10,15 +10,15 @@ import { ensurePrivateFolder, listFolder, pathExists } from '../platform/folders
 import { withLock } from '../platform/lock.ts';
 import { appendEntry, nextTimestamp } from './journal.ts';
 import {
+  BEING_FORGOTTEN,
+  BRIEFS_BY_HANDOVER,
   HANDOVERS,
   idOfName,
-  LEAVING,
   LOCKS,
   monthOf,
   nameOfHandover,
+  PREPARED_BRIEFS,
   pathOfHandover,
-  READY_BY_HANDOVER,
-  READY_SESSIONS,
   type Store,
 } from './store.ts';
 
@@ -127,7 +127,7 @@ export function forgetHandover(store: Store, id: string, reason?: string): boole
   if (!hasHandover(store, id)) return false;
   // Refuses a link in the path, through which the file of somebody else would be removed.
   ensurePrivateFolder(store.root, HANDOVERS, ...monthOf(id));
-  const folder = ensurePrivateFolder(store.root, LEAVING);
+  const folder = ensurePrivateFolder(store.root, BEING_FORGOTTEN);
   try {
     moveFileDurably(pathOfHandover(store, id), join(folder, nameOfHandover(id)));
   } catch (error) {
@@ -140,12 +140,12 @@ export function forgetHandover(store: Store, id: string, reason?: string): boole
 
 /** Whether a removal was begun and not yet completed. */
 export function isBeingForgotten(store: Store, id: string): boolean {
-  return pathExists(join(store.root, LEAVING, nameOfHandover(id)));
+  return pathExists(join(store.root, BEING_FORGOTTEN, nameOfHandover(id)));
 }
 
 /** Completes every removal that was begun: journal first, so that a missing file is never unexplained. */
 export function finishForgetting(store: Store, reasons?: ReadonlyMap<string, string>): string[] {
-  const folder = join(store.root, LEAVING);
+  const folder = join(store.root, BEING_FORGOTTEN);
   return listFolder(folder).flatMap((name) => {
     const id = idOfName(name);
     if (id === null) return [];
@@ -172,10 +172,10 @@ const PREPARED_NAME = /^[0-9a-f]{16}\.json$/;
 
 /** Removes the brief that was prepared of a handover, so that no hook delivers what was forgotten. */
 function dropPreparedBrief(store: Store, id: string): void {
-  const note = join(store.root, ...READY_BY_HANDOVER, id);
+  const note = join(store.root, ...BRIEFS_BY_HANDOVER, id);
   const name = readTextOrNothing(note);
   if (PREPARED_NAME.test(name)) {
-    const path = join(store.root, ...READY_SESSIONS, name);
+    const path = join(store.root, ...PREPARED_BRIEFS, name);
     // The session may have gone on, and a later handover of it may have been prepared.
     if (readTextOrNothing(path).includes(`"handover":"${id}"`)) removeFile(path);
   }

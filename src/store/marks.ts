@@ -18,8 +18,8 @@ export function readMarks(store: Store, project: string): Marks {
   for (const [id, { event, subject, at, reason }] of last) {
     const mark = MARKS.find((known) => known === event);
     if (mark === undefined) continue;
-    const held = mark === 'pinned' ? findHeld(store, subject, id) : null;
-    marks.set(id, { mark, at, because: reason ?? null, held });
+    const pinnedFact = mark === 'pinned' ? findPinnedFact(store, subject, id) : null;
+    marks.set(id, { mark, at, because: reason ?? null, pinnedFact });
   }
   return marks;
 }
@@ -40,7 +40,7 @@ export function nameFact(project: string, fact: string): string {
   return `${project}\n${fact}`;
 }
 
-function findHeld(store: Store, holder: string, id: string): Mark['held'] {
+function findPinnedFact(store: Store, holder: string, id: string): Mark['pinnedFact'] {
   const by = readIntact(store, holder);
   const fact = by?.facts.find((one) => one.id === id);
   return by === null || fact === undefined ? null : { fact, by };
@@ -64,7 +64,8 @@ export function markFact(
   const reason = because === null ? null : cleanBecause(because);
   const project = handover.project.id;
   const before = readMarks(store, project).get(fact.id);
-  if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.held !== null)) return false;
+  if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.pinnedFact !== null))
+    return false;
   appendEntry(store, {
     event: mark,
     subject: handover.id,
@@ -78,6 +79,6 @@ export function markFact(
 function cleanBecause(text: string): string {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_BECAUSE_BYTES, 'the reason');
   if (cleaned === '')
-    throw new HandoverError('HANDOVER_USAGE', 'the reason is empty', { hint: 'Give --because some text.' });
+    throw new HandoverError('HANDOVER_USAGE', 'the reason is empty', { hint: 'Pass some text with --because.' });
   return cleaned;
 }

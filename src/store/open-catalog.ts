@@ -28,7 +28,7 @@ export async function openCatalog(store: Store, progress?: Progress): Promise<Op
     try {
       if (driver !== null) return { catalog: await openIndexCatalog(store, driver, progress), indexFailure };
     } catch (error) {
-      if (!isSurvivable(error)) throw error;
+      if (!isRecoverable(error)) throw error;
       indexFailure = error;
     }
   }
@@ -42,11 +42,11 @@ export async function finishPendingImports(store: Store): Promise<void> {
   try {
     (await import('./pending-imports.ts')).finishImports(store);
   } catch (error) {
-    if (!isSurvivable(error)) throw error;
+    if (!isRecoverable(error)) throw error;
   }
 }
 
-function isSurvivable(error: unknown): error is Error {
+function isRecoverable(error: unknown): error is Error {
   return isFailure(error) || isCacheTrouble(error);
 }
 

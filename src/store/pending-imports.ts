@@ -21,7 +21,7 @@ import { quarantineCopy, quarantineFile } from './copies.ts';
 import { createHandoverFile, readIntact, withCreationLock } from './handovers.ts';
 import { rebuildIndex } from './index-writer.ts';
 import { appendEntry } from './journal.ts';
-import { ARRIVING, HANDOVERS, monthOf, pathOfHandover, type Store } from './store.ts';
+import { HANDOVERS, monthOf, PENDING_IMPORTS, pathOfHandover, type Store } from './store.ts';
 
 /** Handovers that are imported together, or not at all. */
 const PendingImport = v.strictObject({
@@ -45,7 +45,7 @@ export function isPendingImportName(name: string): boolean {
 /** Saves all or none: one file with them all commits, and whoever opens the catalog next finishes what was begun. */
 export function saveImport(store: Store, draft: Omit<PendingImport, 'schema' | 'checksum'>): void {
   const pending = { schema: 'arrival/1', ...draft } as const;
-  const folder = ensurePrivateFolder(store.root, ARRIVING);
+  const folder = ensurePrivateFolder(store.root, PENDING_IMPORTS);
   const text = JSON.stringify({ ...pending, checksum: computeChecksum(pending) });
   createFileDurably(join(folder, `${draft.digest}.json`), text, (work) => withCreationLock(store, work));
   finishImports(store);
@@ -53,7 +53,7 @@ export function saveImport(store: Store, draft: Omit<PendingImport, 'schema' | '
 
 /** Puts imported handovers in their places. Any number of processes may do so at once, any number of times. */
 export function finishImports(store: Store): void {
-  const folder = join(store.root, ARRIVING);
+  const folder = join(store.root, PENDING_IMPORTS);
   for (const name of listFolder(folder).filter(isPendingImportName)) {
     const path = join(folder, name);
     const pending = readPendingImport(path);
@@ -68,7 +68,7 @@ function finishImport(store: Store, pending: PendingImport, path: string): void 
   if (replaced.length > 0) refreshIndex(store);
   appendEntry(store, { event: 'received', subject: digest, detail });
   removeFile(path);
-  syncFolder(join(store.root, ARRIVING));
+  syncFolder(join(store.root, PENDING_IMPORTS));
 }
 
 /** Caches read a handover once, and do not see that it was replaced. */

@@ -9,7 +9,7 @@ import type { Store } from './store.ts';
 export interface Expiry {
   /** What may be removed, newest first. */
   expired: CatalogRow[];
-  /** What is as old and stays. */
+  /** How many are as old and stay, and why. */
   kept: { latest: number; pinned: number };
 }
 

@@ -4,17 +4,17 @@ import type { JournalEntry } from '../model/journal-entry.ts';
 import { appendEntry, type JournalPosition, readEntriesOf } from './journal.ts';
 import type { Store } from './store.ts';
 
-/** What a handover that was to be restored can end in. Each is final. */
+/** The statuses that end `pending`. Each is final. */
 export const FINAL_STATUSES = ['consumed', 'rejected_stale', 'rejected_invalid'] as const;
 export type FinalStatus = (typeof FINAL_STATUSES)[number];
 export type Status = 'pending' | FinalStatus;
 
-/** Whether a handover still waits for a session to take it up; if not, since when, by which session and why. */
+/** Whether a handover still waits to be restored; if not, since when, by which session and why. */
 export type StatusEntry = { status: Status; at: string | null; session: string | null; reason: string | null };
 
 export interface StatusMove {
   to: FinalStatus;
-  /** The session that took it up, or would have. */
+  /** The session that restored it, or tried to. */
   session?: string | undefined;
   reason?: string | undefined;
   detail?: Record<string, unknown>;
@@ -60,8 +60,8 @@ function toStatus({ event, at, session, reason }: JournalEntry): StatusEntry {
 }
 
 function finalStatusError(id: string, { event, at }: JournalEntry, to: FinalStatus): HandoverError {
-  const message = `handover ${id} is ${event} since ${at}, and cannot become ${to}`;
+  const message = `handover ${id} has been ${event} since ${at} and cannot become ${to}`;
   return new HandoverError('HANDOVER_STATUS_FINAL', message, {
-    hint: `Read it all the same with: handover render ${id}`,
+    hint: `Read it anyway: handover render ${id}`,
   });
 }

@@ -10,22 +10,24 @@ export { LOCKS } from '../platform/paths.ts';
 /** The folder with all handovers, and the machine it is on. */
 export type Store = { root: string; machine: Machine };
 
+/* Folders below the root. What each holds: docs/architecture.md, "The store". */
+
 export const HANDOVERS = 'handovers';
 export const JOURNAL = 'journal';
 export const QUARANTINE = 'quarantine';
-export const LEAVING = 'leaving';
-export const ARRIVING = 'arriving';
-export const READINGS = 'readings';
-export const READY = 'ready';
+export const BEING_FORGOTTEN = 'leaving';
+export const PENDING_IMPORTS = 'arriving';
+export const TRANSCRIPT_CHECKPOINTS = 'readings';
+export const HOOK_STATE = 'ready';
 /** Names the file with the prepared brief of a handover, by the handover's id. */
-export const READY_BY_HANDOVER: readonly string[] = [READY, 'handovers'];
-export const READY_SESSIONS: readonly string[] = [READY, 'sessions'];
+export const BRIEFS_BY_HANDOVER: readonly string[] = [HOOK_STATE, 'handovers'];
+export const PREPARED_BRIEFS: readonly string[] = [HOOK_STATE, 'sessions'];
 export const SPOOL = 'spool';
 export const LOG = 'log';
 export const WORKER_LOCK_PREFIX = 'relay-';
-export const INSTALLS = 'installs';
+export const HOOK_RECEIPTS = 'installs';
 export const DOCUMENTS = 'documents';
-export const PUBLISHED = 'published';
+export const PUBLISH_STATES = 'published';
 export const SESSION_TEXTS = 'sessions';
 
 export function openStore(machine: Machine = describeMachine()): Store {
@@ -34,7 +36,7 @@ export function openStore(machine: Machine = describeMachine()): Store {
 
 /** Whether an import is under way, or was interrupted. */
 export function hasPendingImports(store: Store): boolean {
-  return listFolder(join(store.root, ARRIVING)).length > 0;
+  return listFolder(join(store.root, PENDING_IMPORTS)).length > 0;
 }
 
 /** A month's folder below `handovers`, as its two path parts. */

@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FoundSession, type Reading, startReading } from '../../src/agents/agent.ts';
+import { type FoundSession, type ReadStats, startReadStats } from '../../src/agents/agent.ts';
 import { aiderAgent } from '../../src/agents/aider/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
@@ -20,7 +20,7 @@ function layOut(content = STORY_TEXT): { machine: Machine; path: string; id: str
   return { machine: makeMachine(cwd), path, id: SESSION_ID, cwd };
 }
 
-function read(session: FoundSession | null, reading: Reading = startReading()): Event[] {
+function read(session: FoundSession | null, reading: ReadStats = startReadStats()): Event[] {
   if (session === null) throw new Error('no session');
   return [...aiderAgent.readEvents(session, reading)];
 }
@@ -156,7 +156,7 @@ describe('events read from a session of aider', () => {
   });
 
   it('carry the version of aider and the model', () => {
-    const reading = startReading();
+    const reading = startReadStats();
     const events = read(aiderAgent.inspectFile(layOut().path), reading);
     expect(reading).toMatchObject({ agentVersion: '0.86.1', sessionId: SESSION_ID, unreadable: 0 });
     expect(events[0]).toMatchObject({ model: 'fake-model', at: null });

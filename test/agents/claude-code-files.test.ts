@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type FoundSession, startReading } from '../../src/agents/agent.ts';
+import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { Event } from '../../src/model/event.ts';
 import { layOut, makeStory, SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
@@ -364,7 +364,7 @@ describe('a Claude Code transcript', () => {
     const { path } = layOut(content);
     const session = claudeCodeAgent.inspectFile(path);
     const found = session ?? { ...EMPTY, path };
-    for (const event of claudeCodeAgent.readEvents(found, startReading())) {
+    for (const event of claudeCodeAgent.readEvents(found, startReadStats())) {
       if (!v.is(Event, event)) throw new Error(`no event: ${JSON.stringify(event)}`);
     }
   };

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type FoundSession, startReading } from '../../src/agents/agent.ts';
+import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { geminiAgent } from '../../src/agents/gemini/transcript.ts';
 import { Event } from '../../src/model/event.ts';
 import { Chat, frameShellOutput, layOut, makeStory, SESSION_ID } from '../fixtures/agents/gemini.ts';
@@ -213,7 +213,7 @@ describe('a Gemini CLI transcript', () => {
           path,
           ...none,
         };
-        for (const event of geminiAgent.readEvents(session, startReading())) expect(v.is(Event, event)).toBe(true);
+        for (const event of geminiAgent.readEvents(session, startReadStats())) expect(v.is(Event, event)).toBe(true);
       }),
       { numRuns: 150 },
     );

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FoundSession, startReading } from '../../src/agents/agent.ts';
+import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { gooseAgent } from '../../src/agents/goose/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
@@ -41,7 +41,7 @@ function layOut(...sessions: SessionFixture[]): { machine: Machine; path: string
 
 function read(session: FoundSession | null): Event[] {
   if (session === null) throw new Error('no session');
-  return [...gooseAgent.readEvents(session, startReading())];
+  return [...gooseAgent.readEvents(session, startReadStats())];
 }
 
 const readMessages = (...messages: MessageFixture[]): Event[] =>

@@ -2,7 +2,7 @@ import { mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FoundSession, startReading } from '../../src/agents/agent.ts';
+import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { opencodeAgent } from '../../src/agents/opencode/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
@@ -36,7 +36,7 @@ function layOut(...sessions: SessionFixture[]): { machine: Machine; path: string
 
 function read(session: FoundSession | null): Event[] {
   if (session === null) throw new Error('no session');
-  return [...opencodeAgent.readEvents(session, startReading())];
+  return [...opencodeAgent.readEvents(session, startReadStats())];
 }
 
 const readMessages = (...messages: MessageFixture[]): Event[] =>
@@ -267,7 +267,7 @@ describe('events read from a session of opencode', () => {
   it('leave out unknown kinds, which are counted', () => {
     const { path } = layOut({ messages: [user({ type: 'hologram' }, { type: 'hologram' })] });
     const session = opencodeAgent.inspectFile(path);
-    const reading = startReading();
+    const reading = startReadStats();
     if (session === null) throw new Error('no session');
     expect([...opencodeAgent.readEvents(session, reading)]).toEqual([]);
     expect(reading).toMatchObject({ unknown: { 'part hologram': 2 }, agentVersion: '1.18.33' });

@@ -2,7 +2,7 @@ import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type FoundSession, type Reading, startReading } from '../../src/agents/agent.ts';
+import { type FoundSession, type ReadStats, startReadStats } from '../../src/agents/agent.ts';
 import { piAgent } from '../../src/agents/pi/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
@@ -33,7 +33,7 @@ function layOut(content = writeRows()): { machine: Machine; path: string; id: st
   return { machine: { ...machine, env }, path, id: SESSION_ID };
 }
 
-function read(path: string, reading: Reading = startReading()): Event[] {
+function read(path: string, reading: ReadStats = startReadStats()): Event[] {
   const session: FoundSession | null = piAgent.inspectFile(path);
   if (session === null) throw new Error('no session');
   return [...piAgent.readEvents(session, reading)];
@@ -198,7 +198,7 @@ describe('events read from a session of pi', () => {
   it('leave out broken and unknown rows, which are counted', () => {
     const { path } = layOut();
     appendFileSync(path, '{"type":"hologram","id":"h","parentId":"e13","timestamp":"x"}\nnot json\n{"type":"mess');
-    const reading = startReading();
+    const reading = startReadStats();
     read(path, reading);
     expect(reading).toMatchObject({ rows: 16, unreadable: 1, unknown: { 'entry hologram': 1 } });
   });
@@ -213,7 +213,7 @@ describe('a pi session of any bytes', () => {
       fc.property(tornBytes(Buffer.from(writeRows())), (bytes) => {
         writeFileSync(path, bytes);
         piAgent.inspectFile(path);
-        for (const event of piAgent.readEvents(session, startReading())) expect(event.ref.line).toBeGreaterThan(0);
+        for (const event of piAgent.readEvents(session, startReadStats())) expect(event.ref.line).toBeGreaterThan(0);
       }),
       { numRuns: 300 },
     );

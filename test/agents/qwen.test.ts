@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { type FoundSession, startReading } from '../../src/agents/agent.ts';
+import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 
 import { qwenAgent } from '../../src/agents/qwen/transcript.ts';
@@ -192,7 +192,7 @@ describe('a Qwen Code transcript', () => {
           path,
           ...none,
         };
-        for (const event of qwenAgent.readEvents(session, startReading())) expect(v.is(Event, event)).toBe(true);
+        for (const event of qwenAgent.readEvents(session, startReadStats())) expect(v.is(Event, event)).toBe(true);
       }),
       { numRuns: 150 },
     );

@@ -50,7 +50,7 @@ describe('the public API', () => {
     const store = openOwnStore();
     const first = await api.captureTranscript(store, 'test/fixtures/sessions/rails.jsonl');
     expectTypeOf(first).toEqualTypeOf<api.CaptureResult>();
-    expect(first.outcome).toBe('kept');
+    expect(first.outcome).toBe('saved');
     expect((await api.captureTranscript(store, 'test/fixtures/sessions/rails.jsonl')).outcome).toBe('known');
     expect(await api.listHandovers(store)).toHaveLength(1);
   });

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import * as v from 'valibot';
 import { describe, expect, it } from 'vitest';
-import { startReading } from '../../src/agents/agent.ts';
+import { startReadStats } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { makeFolder } from '../support/temp-store.ts';
 
@@ -76,7 +76,7 @@ describe('the invented sessions', () => {
   it.each(files)('%s is read without skipping a row', (file) => {
     const session = claudeCodeAgent.inspectFile(join(SESSIONS, file));
     if (session === null) throw new Error(`${file} is not taken for a session`);
-    const reading = startReading();
+    const reading = startReadStats();
     const events = [...claudeCodeAgent.readEvents(session, reading)];
     expect(reading.unknown).toEqual({});
     expect(reading.unreadable).toBe(0);

@@ -212,8 +212,8 @@ describe('bad input to the evaluation', () => {
     ['an index that is not JSON', ['--corpus', 'broken'], 65, 'index.json'],
     ['a cut that is no compaction', ['--corpus', 'wrong'], 65, 'Correct the cut'],
     ['a name that no session has', ['--corpus', 'calm', '--only', 'zzz'], 66, '--only'],
-    ['a budget that is no number', ['--corpus', 'calm', '--budget', 'many'], 64, 'Give a number'],
-    ['a budget that is too small', ['--corpus', 'calm', '--budget', '10'], 64, 'Give a number'],
+    ['a budget that is no number', ['--corpus', 'calm', '--budget', 'many'], 64, 'Use a number'],
+    ['a budget that is too small', ['--corpus', 'calm', '--budget', '10'], 64, 'Use a number'],
     ['an arm that is not there', ['--corpus', 'calm', '--arm', 'oracle'], 64, 'handover, sections'],
     ['a flag that is not there', ['--corpus', 'calm', '--fast'], 64, 'npm run eval -- --help'],
   ])('such as %s is reported with what to do next', async (_, args, status, hint) => {

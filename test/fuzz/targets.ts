@@ -56,7 +56,7 @@ export async function openTargets(): Promise<Targets> {
       redactor: makeRedactor(),
     }),
   );
-  const how = { createdAt: '2026-01-31T12:00:00.000Z', expiresAt: null, lock: null };
+  const how = { createdAt: '2026-01-31T12:00:00.000Z', expiresAt: null, encryption: null };
   const signed = await packBundle(store, handovers, { ...how, signer: keys });
   const bare = await packBundle(store, handovers, { ...how, signer: null });
   const foreign = makeSessionHandoffSeeds(keys);

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { closeSync, mkdirSync, openSync, truncateSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Agent, startReading } from '../../src/agents/agent.ts';
+import { type Agent, startReadStats } from '../../src/agents/agent.ts';
 import { loadAgent } from '../../src/agents/table.ts';
 import { captureSession } from '../../src/app/capture/capture.ts';
 import { compileBrief } from '../../src/handover/brief/compile.ts';
@@ -264,7 +264,7 @@ describe('a transcript path that is no regular file', () => {
       bytes: 0,
       parent: null,
     } as const;
-    const reading = startReading();
+    const reading = startReadStats();
     expect([...agent.readEvents(session, reading)]).toEqual([]);
     expect(reading).toMatchObject({ rows: 0, unreadable: 0 });
   });

@@ -38,8 +38,8 @@ describe('custom redaction rules', () => {
   });
 
   it.each([
-    ['[redact]\nrules = [{ kind = "x", pattern = "abc(a+)+" }]\n', 'what repeats'],
-    ['[redact]\nrules = [{ kind = "X y", pattern = "abc" }]\n', 'a kind is'],
+    ['[redact]\nrules = [{ kind = "x", pattern = "abc(a+)+" }]\n', 'a repetition'],
+    ['[redact]\nrules = [{ kind = "X y", pattern = "abc" }]\n', 'a kind has'],
     ['[redact]\nrules = [{ kind = "x", pattern = "abc[" }]\n', 'not a regular expression'],
     ['[redact]\nallow = "all"\n', 'redact.allow'],
     ['[redact]\nunknown = 1\n', 'redact'],

@@ -3,10 +3,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSqlDriver, type SqlDatabase } from '../../src/platform/sqlite.ts';
 import { CREATE_FULL_TEXT, fillFullText, openFullText } from '../../src/search/full-text.ts';
 import { parseQuery } from '../../src/search/query.ts';
-import { allOf, anyOf, EVERYWHERE, findNumbers, findStems, term, wordTerm } from '../../src/search/retrieve.ts';
+import { allOf, anyOf, FULL_RANGE, findNumbers, findStems, term, wordTerm } from '../../src/search/retrieve.ts';
 import { foldText, gramsOf, listJoined, makeStemPicker, makeTag, stemsOf, stemWord } from '../../src/search/tokens.ts';
 
-const ALL = { ...EVERYWHERE, limit: 1000 };
+const ALL = { ...FULL_RANGE, limit: 1000 };
 
 let database: SqlDatabase;
 

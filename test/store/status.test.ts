@@ -12,7 +12,7 @@ describe('the status of a handover', () => {
     const reached = readStatus(store, id);
     expect(reached).toMatchObject({ status: to, session: 's-1', reason: 'because' });
     for (const next of FINAL_STATUSES)
-      expect(() => moveStatus(store, id, { to: next })).toThrow(`is ${to} since ${reached.at}`);
+      expect(() => moveStatus(store, id, { to: next })).toThrow(`has been ${to} since ${reached.at}`);
     expect(readStatus(store, id)).toEqual(reached);
     expect(readStatus(store, other).status).toBe('pending');
     expect([...readStatuses(store).keys()]).toEqual([id]);

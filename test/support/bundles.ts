@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { HandoverError } from '../../src/errors.ts';
-import type { Lock } from '../../src/exchange/bundle/age.ts';
+import type { Encryption } from '../../src/exchange/bundle/age.ts';
 import {
   type Archive,
   formatArchive,
@@ -39,7 +39,7 @@ export async function makePerson(name: string, seed = 1): Promise<Person> {
 
 export interface SendOptions {
   signed?: boolean;
-  lock?: Lock | null;
+  lock?: Encryption | null;
   expiresAt?: string | null;
 }
 
@@ -53,7 +53,7 @@ export async function send(
     prepareExport(handover, { machine: store.machine, only: null, redactor: makeRedactor() }),
   );
   const createdAt = formatTimestamp(store.machine.clock.now());
-  return await packBundle(store, leaving, { createdAt, expiresAt, signer: signed ? keys : null, lock });
+  return await packBundle(store, leaving, { createdAt, expiresAt, signer: signed ? keys : null, encryption: lock });
 }
 
 export function trust(receiver: Person, sender: Person): void {

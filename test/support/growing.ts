@@ -1,7 +1,13 @@
 import { appendFileSync, mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { expect } from 'vitest';
-import { type Agent, type Bookmark, type Opening, startReading, type Transcript } from '../../src/agents/agent.ts';
+import {
+  type Agent,
+  type Bookmark,
+  startReadStats,
+  type Transcript,
+  type TranscriptOptions,
+} from '../../src/agents/agent.ts';
 
 import { type ReadResult, readSession } from '../../src/app/capture/capture.ts';
 import { countEvents } from '../../src/app/capture/drift.ts';
@@ -15,7 +21,7 @@ import { makeRedactor } from './redactor.ts';
 export function readAnew(agent: Agent, path: string): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
-  const reading = startReading();
+  const reading = startReadStats();
   const events = [...agent.readEvents(session, reading)];
   return { distilled: distillEvents(events), reading, count: countEvents(events) };
 }
@@ -54,10 +60,10 @@ export function expectToTell({ agent, path, content }: Growth, cuts: readonly nu
   for (const piece of growFile(path, content, cuts)) {
     const session = agent.inspectFile(path);
     if (session === null) continue;
-    const open = (options: Partial<Opening>): { transcript: Transcript; events: Event[] } | null => {
+    const open = (options: Partial<TranscriptOptions>): { transcript: Transcript; events: Event[] } | null => {
       const transcript = agent.openTranscript?.({
         session,
-        reading: startReading(),
+        stats: startReadStats(),
         until: piece,
         ...options,
       });
@@ -71,7 +77,7 @@ export function expectToTell({ agent, path, content }: Growth, cuts: readonly nu
     from = copy(read.transcript.mark());
     const ending: Event[] = [];
     if (!read.transcript.finish((event) => ending.push(event))) from = null;
-    else expect([...told, ...ending], `cut at ${piece}`).toEqual([...agent.readEvents(session, startReading())]);
+    else expect([...told, ...ending], `cut at ${piece}`).toEqual([...agent.readEvents(session, startReadStats())]);
   }
 }
 

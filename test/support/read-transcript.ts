@@ -1,11 +1,11 @@
-import { type Agent, type Reading, startReading } from '../../src/agents/agent.ts';
+import { type Agent, type ReadStats, startReadStats } from '../../src/agents/agent.ts';
 import type { Event } from '../../src/model/event.ts';
 
 /** All events of a transcript. */
-export function readTranscript(agent: Agent, path: string): { events: Event[]; reading: Reading } {
+export function readTranscript(agent: Agent, path: string): { events: Event[]; reading: ReadStats } {
   const session = agent.inspectFile(path);
   if (session === null) throw new Error(`${path} was not taken for a transcript`);
-  const reading = startReading();
+  const reading = startReadStats();
   return { events: [...agent.readEvents(session, reading)], reading };
 }
 

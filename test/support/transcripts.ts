@@ -2,7 +2,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { type Agent, type FoundSession, startReading } from '../../src/agents/agent.ts';
+import { type Agent, type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { tornBytes } from './torn-bytes.ts';
 
 export function writeText(path: string, text: string | Uint8Array): string {
@@ -27,7 +27,7 @@ export function expectToSurviveDamage(agent: Agent, session: FoundSession, conte
     fc.property(fc.oneof(tornBytes(content), withRows), (bytes) => {
       writeText(session.path, bytes);
       const found = agent.inspectFile(session.path) ?? session;
-      expect([...agent.readEvents(found, startReading())].length).toBeLessThanOrEqual(bytes.length);
+      expect([...agent.readEvents(found, startReadStats())].length).toBeLessThanOrEqual(bytes.length);
     }),
     { numRuns: 150 },
   );

@@ -1,5 +1,5 @@
 import type { Event, FileEdit } from '../../model/event.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { Agent, FoundSession, ReadStats } from '../agent.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   makeCall,
@@ -14,15 +14,15 @@ import { findSessions, inspectFile, listTranscripts, readHistory, type SessionLi
 
 export const aiderAgent: Agent = { name: 'aider', findSessions, listTranscripts, inspectFile, readEvents };
 
-function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
-  reading.sessionId = session.id;
-  const reader = new ChatReader(session.cwd, reading);
+function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
+  stats.sessionId = session.id;
+  const reader = new ChatReader(session.cwd, stats);
   const onLongLine = (): void => {
-    reading.unreadable++;
+    stats.unreadable++;
   };
   for (const line of readHistory(session.path, onLongLine)) {
     if (line.session !== session.id) continue;
-    reading.rows++;
+    stats.rows++;
     yield* reader.read(line);
   }
   yield* reader.finish();
@@ -41,7 +41,7 @@ const RUN = /^(?:!|\/(?:run|test|git)\s)\s*(.+)$/s;
 /** Turns the lines of one session into events. Only the current turn is kept in memory. */
 class ChatReader {
   readonly #cwd: string | null;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #files = new TouchedFiles();
   #model: string | null = null;
   #prompt: { lines: string[]; number: number } | null = null;
@@ -50,9 +50,9 @@ class ChatReader {
   #edits: { id: string; path: string }[] = [];
   #calls = 0;
 
-  constructor(cwd: string | null, reading: Reading) {
+  constructor(cwd: string | null, stats: ReadStats) {
     this.#cwd = cwd;
-    this.#reading = reading;
+    this.#stats = stats;
   }
 
   *read({ content, number }: SessionLine): Generator<Event> {
@@ -107,7 +107,7 @@ class ChatReader {
 
   *#readNote(note: string, number: number): Generator<Event> {
     const stamp = this.#stampOf(number);
-    this.#reading.agentVersion = VERSION.exec(note)?.[1]?.toWellFormed() ?? this.#reading.agentVersion;
+    this.#stats.agentVersion = VERSION.exec(note)?.[1]?.toWellFormed() ?? this.#stats.agentVersion;
     this.#model = MODEL.exec(note)?.[1] ?? this.#model;
     const [, applied] = APPLIED.exec(note) ?? [];
     if (applied !== undefined) yield* this.#readApplied(stamp, applied, note);

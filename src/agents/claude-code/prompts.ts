@@ -132,8 +132,8 @@ interface QueueEntry {
   typed: string;
   /** Null for notifications, which wait in the same queue. */
   prompt: QueuedPrompt | null;
-  /** Whether another row has made an event of it. */
-  told: boolean;
+  /** Whether an event was made of it from a row of its own. */
+  isRecorded: boolean;
 }
 
 export interface QueueState {
@@ -147,7 +147,7 @@ const MAX_DELIVERED = 20;
 const TASK_RECORD = /^\{"task_id":/;
 const BARE_COMMAND = /^\/[\w:.-]+$/;
 
-/** Prompts that wait. One taken up in the middle of a turn gets a row of its own in newer versions only. */
+/** Prompts typed while the agent works. One delivered in the middle of a turn has a row of its own in newer versions only. */
 export class PromptQueue {
   readonly #state: QueueState;
 
@@ -155,18 +155,18 @@ export class PromptQueue {
     this.#state = state;
   }
 
-  enter(given: string, stamp: Stamp): void {
+  enqueue(given: string, stamp: Stamp): void {
     if (TASK_RECORD.test(given)) return;
     const typed = given.trim();
     const text = BARE_COMMAND.test(typed) ? null : readHumanText(given);
-    this.#state.waiting.push({ typed, prompt: text === null ? null : { text, stamp }, told: false });
+    this.#state.waiting.push({ typed, prompt: text === null ? null : { text, stamp }, isRecorded: false });
     if (this.#state.waiting.length > MAX_WAITING) this.#state.waiting.shift();
   }
 
   /** Taken up in the middle of a turn. Null for a prompt that is an event already. */
   deliver(typed: string | null): QueuedPrompt | null {
     const entry = this.leave(typed);
-    if (entry === null || entry.told || entry.prompt === null) return null;
+    if (entry === null || entry.isRecorded || entry.prompt === null) return null;
     this.#state.delivered.push(entry.typed);
     if (this.#state.delivered.length > MAX_DELIVERED) this.#state.delivered.shift();
     return entry.prompt;
@@ -184,18 +184,18 @@ export class PromptQueue {
   }
 
   /** To be called for a prompt in a row of its own. True when it is an event already. */
-  meet(typed: string): boolean {
+  recordPrompt(typed: string): boolean {
     const text = typed.trim();
     const known = this.#state.delivered.indexOf(text);
     this.#state.delivered = known === -1 ? [] : this.#state.delivered.toSpliced(known, 1);
-    const entry = this.#state.waiting.find((candidate) => !candidate.told && candidate.typed === text);
-    if (entry !== undefined) entry.told = true;
+    const entry = this.#state.waiting.find((candidate) => !candidate.isRecorded && candidate.typed === text);
+    if (entry !== undefined) entry.isRecorded = true;
     return known !== -1;
   }
 
   /** Prompts that were never taken up. */
   listWaiting(): QueuedPrompt[] {
-    return this.#state.waiting.flatMap(({ prompt, told }) => (told || prompt === null ? [] : [prompt]));
+    return this.#state.waiting.flatMap(({ prompt, isRecorded }) => (isRecorded || prompt === null ? [] : [prompt]));
   }
 }
 

@@ -109,8 +109,8 @@ export interface SeenRows {
   ids: Set<string>;
 }
 
-/** Whether a row was read before; null when its number is that of an earlier row, so that nobody can tell. */
-export function meetRow(seen: SeenRows, id: string): boolean | null {
+/** Records a row. Returns whether it was read before; null when it is unknown, as an earlier row has the same number. */
+export function markSeen(seen: SeenRows, id: string): boolean | null {
   if (seen.ids.has(id)) return true;
   if (seen.earlier.length > 0 && seen.earlier.includes(toRowNumber(id))) return null;
   seen.ids.add(id);

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { DEFAULT_DIALECT, type HookDialect, readDefaultInput } from '../hook-input.ts';
 import { describeEntries, type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
@@ -8,8 +8,8 @@ import { getText } from '../shared/json.ts';
 const TIMERS: ReadonlySet<string> = new Set(['loop_wakeup', 'schedule_wakeup', 'poll_event']);
 
 export const claudeCodeHook: HookDialect = {
-  ...USUAL_DIALECT,
-  read: (input) => readUsualInput(input, { isScheduled: TIMERS.has(getText(input, 'source') ?? '') }),
+  ...DEFAULT_DIALECT,
+  read: (input) => readDefaultInput(input, { isScheduled: TIMERS.has(getText(input, 'source') ?? '') }),
 };
 
 /** In a project the local settings are used, which are not committed: the paths are those of one machine. */

@@ -179,12 +179,12 @@ export class TaskPlan {
       return this.#create(input, getText(getRow(data, 'task'), 'id') ?? /#(\d{1,9})\b/.exec(text)?.[1]);
     }
     if (tool === 'TaskUpdate') return data.success === false ? null : this.#update(input);
-    if (tool === 'TaskList') return this.meet(data.tasks);
-    return tool === 'TaskGet' ? this.meet([data.task]) : null;
+    if (tool === 'TaskList') return this.merge(data.tasks);
+    return tool === 'TaskGet' ? this.merge([data.task]) : null;
   }
 
   /** Takes over tasks that the agent lists: some may have been created before the transcript begins. */
-  meet(listed: unknown): PlanItem[] | null {
+  merge(listed: unknown): PlanItem[] | null {
     let changed = false;
     for (const task of toRows(listed)) {
       const id = getText(task, 'id');

@@ -1,5 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Reading } from '../agent.ts';
+import type { ReadStats } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
@@ -47,7 +47,7 @@ import {
   findRewinds,
   isDiscarded,
   KNOWN_TYPES,
-  meetRow,
+  markSeen,
   packSeen,
   type Rewinds,
   type SeenRows,
@@ -106,7 +106,7 @@ const format: RowFormat<State> = {
   shortcuts: ({ rewound }) => ({
     decode: decodeWithoutCopies,
     // After a rewind, rows without content still link others to what was discarded.
-    ...(rewound.taken.size === 0 && { isNeedless: canSkipRow }),
+    ...(rewound.taken.size === 0 && { canSkip: canSkipRow }),
   }),
 };
 
@@ -117,7 +117,7 @@ export const claudeCodeAgent = makeRowAgent(
 
 class Conversation implements RowReader {
   readonly #state: State;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #knowsAll: boolean;
   /** In a sub-agent's own file its rows are the main conversation. */
   readonly #isSubAgent: boolean;
@@ -126,9 +126,9 @@ class Conversation implements RowReader {
   readonly #tasks: TaskPlan;
   readonly #files: TouchedFiles;
 
-  constructor({ state, session, reading, knowsAll }: ReaderOptions<State>) {
+  constructor({ state, session, stats, knowsAll }: ReaderOptions<State>) {
     this.#state = state;
-    this.#reading = reading;
+    this.#stats = stats;
     this.#knowsAll = knowsAll;
     this.#isSubAgent = session.parent !== null;
     this.#events = new PendingEvents(state.outbox);
@@ -143,12 +143,12 @@ class Conversation implements RowReader {
     if (replaced !== null && !rewound.taken.has(replaced)) return null;
     if (isDiscarded(row, rewound)) return [];
     const uuid = getText(row, 'uuid');
-    const isSeen = uuid !== null && meetRow(seen, uuid);
+    const isSeen = uuid !== null && markSeen(seen, uuid);
     if (isSeen !== false) return isSeen === true ? [] : null;
     this.#state.cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#state.cwd;
     this.#state.branch = getText(row, 'gitBranch') ?? this.#state.branch;
-    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
-    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
+    this.#stats.agentVersion = getText(row, 'version') ?? this.#stats.agentVersion;
+    this.#stats.sessionId = getText(row, 'sessionId') ?? this.#stats.sessionId;
     const { cwd, branch } = this.#state;
     const stamp = makeStamp({ at: readTime(row.timestamp), line, id: uuid, cwd, branch });
     const sidechain = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
@@ -156,7 +156,7 @@ class Conversation implements RowReader {
     return this.#events.take();
   }
 
-  keep(): State {
+  saveState(): State {
     return { ...this.#state, seen: packSeen(this.#state.seen) };
   }
 
@@ -174,7 +174,7 @@ class Conversation implements RowReader {
     else if (type === 'system') this.#readSystem(row, stamp);
     else if (type === 'attachment') this.#readAttachment(getRow(row, 'attachment'), stamp);
     else if (type === 'queue-operation') this.#readQueue(row, stamp);
-    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#reading, type);
+    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#stats, type);
   }
 
   #readUser(row: Row, stamp: Stamp): void {
@@ -219,7 +219,7 @@ class Conversation implements RowReader {
     const model = getText(message, 'model');
     const isSynthetic = model === '<synthetic>';
     const stamp = model === null || isSynthetic ? place : { ...place, model: model.toWellFormed() };
-    this.#enterMessage(getText(message, 'id'));
+    this.#startMessage(getText(message, 'id'));
     for (const block of toBlocks(message.content)) {
       const type = getText(block, 'type') ?? '(no type)';
       if (type === 'tool_use') this.#readCall(block, stamp);
@@ -227,12 +227,12 @@ class Conversation implements RowReader {
         const text = getText(block, 'text') ?? '';
         if (row.isApiErrorMessage === true) this.#add(makeLimit(stamp, text));
         else if (!isSynthetic && this.#isNewText(text)) this.#add(...makeReply(stamp, text));
-      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#reading, `assistant/${type}`);
+      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#stats, `assistant/${type}`);
     }
   }
 
   /** One message is spread over several rows, a block each, and a block may be repeated. */
-  #enterMessage(id: string | null): void {
+  #startMessage(id: string | null): void {
     if (id === null || id !== this.#state.message.id) this.#state.message = { id, texts: new Set() };
   }
 
@@ -271,7 +271,7 @@ class Conversation implements RowReader {
   #readAttachment(attachment: Row, stamp: Stamp): void {
     const { type, content } = attachment;
     if (type === 'queued_command') this.#readQueued(attachment, stamp);
-    else if (type === 'task_reminder') this.#addPlan(this.#tasks.meet(content), stamp);
+    else if (type === 'task_reminder') this.#addPlan(this.#tasks.merge(content), stamp);
     else {
       for (const text of Array.isArray(content) ? content : [content]) {
         if (typeof text === 'string') this.#add(...makeInjected(stamp, text));
@@ -289,7 +289,7 @@ class Conversation implements RowReader {
 
   #readQueue(row: Row, stamp: Stamp): void {
     const content = getText(row, 'content');
-    if (row.operation === 'enqueue' && content !== null) this.#queue.enter(content, stamp);
+    if (row.operation === 'enqueue' && content !== null) this.#queue.enqueue(content, stamp);
     else if (row.operation === 'dequeue') this.#queue.leave(content);
     else if (row.operation === 'popAll') this.#queue.clear();
     else if (row.operation === 'remove') {
@@ -302,7 +302,7 @@ class Conversation implements RowReader {
 
   #addPrompt(text: string, stamp: Stamp): void {
     this.#events.release();
-    if (!this.#queue.meet(text)) this.#add(...makePrompt(stamp, text));
+    if (!this.#queue.recordPrompt(text)) this.#add(...makePrompt(stamp, text));
   }
 
   #addCompaction(stamp: Stamp, summary: string | null): void {

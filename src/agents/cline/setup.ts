@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { HOOK_EVENTS, type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { DEFAULT_DIALECT, HOOK_EVENTS, type HookDialect, readDefaultInput } from '../hook-input.ts';
 import {
   describeEntries,
   formatHookCommand,
@@ -14,22 +14,22 @@ import { getRow, getText } from '../shared/json.ts';
 
 /** Cline waits only for the hooks around tools; those of the task cannot add anything. */
 export const clineHook: HookDialect = {
-  ...USUAL_DIALECT,
+  ...DEFAULT_DIALECT,
   read: (input) => {
     const session = getText(getRow(input, 'sessionContext'), 'rootSessionId') ?? getText(input, 'taskId');
     const roots: unknown = input.workspaceRoots;
     const [root] = Array.isArray(roots) ? roots.filter((path) => typeof path === 'string') : [];
     const usual = { session_id: session, terminal_id: input.terminal_id };
-    return readUsualInput(usual, {
+    return readDefaultInput(usual, {
       cwd: root ?? getText(getRow(input, 'workspaceInfo'), 'rootPath'),
       lastReply: getText(getRow(input, 'turn'), 'outputText'),
       isSubAgent: getText(input, 'parent_agent_id') !== null,
     });
   },
   write: (_, text) => JSON.stringify({ context: text }),
-  reaches: (moment) => moment === 'tool',
+  canDeliver: (moment) => moment === 'tool',
   startsAfterCompaction: false,
-  lags: true,
+  writesLate: true,
 };
 
 /** Cline runs each file named after an event. Ours have an extension, to fit beside the user's own, which has none. */

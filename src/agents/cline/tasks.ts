@@ -1,5 +1,5 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
-import type { FoundSession, Reading } from '../agent.ts';
+import type { FoundSession, ReadStats } from '../agent.ts';
 import { makeOtherAction, makePatchAction, makeTextAction, type ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import { countUnknown, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
@@ -38,7 +38,7 @@ type Call = { id: string; tool: string };
 /** Reads a task of the editor extension, in which the model may call tools by writing them out. */
 export class TaskReader {
   readonly #session: FoundSession;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #files = new TouchedFiles();
   /** The tools of native calls without a result so far. */
   readonly #open = new Map<string, string>();
@@ -46,9 +46,9 @@ export class TaskReader {
   #lastPlan = '';
   #model: string | null = null;
 
-  constructor(session: FoundSession, reading: Reading) {
+  constructor(session: FoundSession, stats: ReadStats) {
     this.#session = session;
-    this.#reading = reading;
+    this.#stats = stats;
   }
 
   *read(message: Row, line: number): Generator<Event> {
@@ -58,7 +58,7 @@ export class TaskReader {
     const blocks = toBlocks(message.content);
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') yield* this.#readUser(stamp, blocks);
-    else countUnknown(this.#reading, `role/${getText(message, 'role') ?? ''}`);
+    else countUnknown(this.#stats, `role/${getText(message, 'role') ?? ''}`);
   }
 
   *#readAssistant(stamp: Stamp, block: Row): Generator<Event> {

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { Agent, FoundSession, ReadStats } from '../agent.ts';
 import {
   asRow,
   countUnknown,
@@ -38,7 +38,7 @@ export const clineAgent: Agent = {
   findSessions,
   listTranscripts,
   inspectFile,
-  readEvents: (session, reading) => (isSessionFile(session.path) ? readSession : readTask)(session, reading),
+  readEvents: (session, stats) => (isSessionFile(session.path) ? readSession : readTask)(session, stats),
 };
 
 /** Files are rewritten as a whole after each message, and read as a whole. */
@@ -51,35 +51,35 @@ function readJsonFile(path: string): unknown {
 }
 
 /** Null for what is not an object, which counts as unreadable. */
-function readMessage(value: unknown, reading: Reading): Row | null {
+function readMessage(value: unknown, stats: ReadStats): Row | null {
   const message = asRow(value);
-  if (message === null) countUnreadable(reading);
-  else reading.rows++;
+  if (message === null) countUnreadable(stats);
+  else stats.rows++;
   return message;
 }
 
-function* readTask(session: FoundSession, reading: Reading): Generator<Event> {
+function* readTask(session: FoundSession, stats: ReadStats): Generator<Event> {
   const messages = readJsonFile(session.path);
-  if (!Array.isArray(messages)) return countUnreadable(reading);
-  reading.sessionId = session.id;
-  const reader = new TaskReader(session, reading);
+  if (!Array.isArray(messages)) return countUnreadable(stats);
+  stats.sessionId = session.id;
+  const reader = new TaskReader(session, stats);
   for (const [index, value] of messages.entries()) {
-    const message = readMessage(value, reading);
+    const message = readMessage(value, stats);
     if (message !== null) yield* reader.read(message, index + 1);
   }
 }
 
-function* readSession(session: FoundSession, reading: Reading): Generator<Event> {
+function* readSession(session: FoundSession, stats: ReadStats): Generator<Event> {
   const file = asRow(readJsonFile(session.path));
-  if (file === null || !Array.isArray(file.messages)) return countUnreadable(reading);
-  reading.sessionId = getText(file, 'sessionId') ?? session.id;
-  reading.agentVersion = getText(getRow(file, 'origin'), 'version');
-  const reader = new SessionReader(session, reading);
+  if (file === null || !Array.isArray(file.messages)) return countUnreadable(stats);
+  stats.sessionId = getText(file, 'sessionId') ?? session.id;
+  stats.agentVersion = getText(getRow(file, 'origin'), 'version');
+  const reader = new SessionReader(session, stats);
   const compaction = readCompaction(session.path);
   const last = file.messages.length;
   for (const [index, value] of file.messages.entries()) {
     if (compaction?.after === index) yield reader.makeSummary(compaction, index);
-    const message = readMessage(value, reading);
+    const message = readMessage(value, stats);
     if (message !== null) yield* reader.read(message, index + 1);
   }
   if (compaction !== null && compaction.after >= last) yield reader.makeSummary(compaction, last);
@@ -108,15 +108,15 @@ function readCompaction(path: string): Compaction | null {
 
 class SessionReader {
   readonly #session: FoundSession;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #branch: string | null;
   /** The call events made of each call without a result so far. */
   readonly #open = new Map<string, { ids: string[]; asks: boolean }>();
   #model: string | null = null;
 
-  constructor(session: FoundSession, reading: Reading) {
+  constructor(session: FoundSession, stats: ReadStats) {
     this.#session = session;
-    this.#reading = reading;
+    this.#stats = stats;
     this.#branch = getText(getRow(getRow(readManifest(session.path), 'metadata'), 'git'), 'branch');
   }
 
@@ -127,7 +127,7 @@ class SessionReader {
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') {
       for (const block of blocks) yield* this.#readUser(stamp, block, getRow(message, 'metadata'));
-    } else countUnknown(this.#reading, `role/${getText(message, 'role') ?? ''}`);
+    } else countUnknown(this.#stats, `role/${getText(message, 'role') ?? ''}`);
   }
 
   makeSummary({ at, summary }: Compaction, line: number): Event {
@@ -143,7 +143,7 @@ class SessionReader {
     if (type === 'text') yield* makeReply(stamp, getText(block, 'text') ?? '');
     else if (type === 'tool_use') yield* this.#readCall(stamp, block);
     else if (type !== 'thinking' && type !== 'redacted_thinking' && type !== 'reasoning') {
-      countUnknown(this.#reading, `assistant/${type}`);
+      countUnknown(this.#stats, `assistant/${type}`);
     }
   }
 
@@ -166,7 +166,7 @@ class SessionReader {
       if (byProgram || this.#session.parent !== null) return;
       yield* makePrompt(stamp, readHumanText(text) ?? '');
     } else if (type === 'tool_result') yield* this.#readResult(stamp, block);
-    else if (type !== 'image' && type !== 'file' && type !== 'document') countUnknown(this.#reading, `user/${type}`);
+    else if (type !== 'image' && type !== 'file' && type !== 'document') countUnknown(this.#stats, `user/${type}`);
   }
 
   *#readResult(stamp: Stamp, block: Row): Generator<Event> {

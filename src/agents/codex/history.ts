@@ -63,7 +63,7 @@ function* readCompressed(path: string, onUnreadable: () => void): Generator<Line
 }
 
 /** What must be known of a whole session before its rows can be read. Saved with a bookmark. */
-export interface Survey {
+export interface RolloutSurvey {
   /** Whether the program also writes prompts, and replies, as events. */
   hasPrompts: boolean;
   hasReplies: boolean;
@@ -71,12 +71,12 @@ export interface Survey {
   dead: [number, number][];
 }
 
-export function startSurvey(): Survey {
+export function startSurvey(): RolloutSurvey {
   return { hasPrompts: false, hasReplies: false, dead: [] };
 }
 
 /** Indexes must rise. */
-export function surveyLines(lines: Iterable<{ bytes: Buffer; index: number }>): Survey {
+export function surveyLines(lines: Iterable<{ bytes: Buffer; index: number }>): RolloutSurvey {
   const survey = startSurvey();
   let marksTurns = false;
   const turns: Turn[] = [];
@@ -105,7 +105,7 @@ export function surveyLines(lines: Iterable<{ bytes: Buffer; index: number }>): 
 }
 
 /** Whether a row changes how those before it have to be read. */
-export function changesSurvey(kind: RowKind, { hasPrompts, hasReplies }: Survey): boolean {
+export function contradictsSurvey(kind: RowKind, { hasPrompts, hasReplies }: RolloutSurvey): boolean {
   const what = classify(kind);
   return (what === 'prompt' && !hasPrompts) || (what === 'reply' && !hasReplies) || what === 'rollback';
 }

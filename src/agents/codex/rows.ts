@@ -39,30 +39,30 @@ const REACHED_LIMIT = Buffer.from('"rate_limit_reached_type":"');
 export function canSkipRow(bytes: Buffer): boolean {
   const kind = peekKind(bytes);
   if (kind === null || kind.kind === 'thread_rolled_back') return false;
-  return isIdle(kind) || (kind.kind === 'token_count' && !bytes.includes(REACHED_LIMIT));
+  return isWithoutEvents(kind) || (kind.kind === 'token_count' && !bytes.includes(REACHED_LIMIT));
 }
 
 /** Rows that say nothing about the work: by far the most, and the longest ones. */
-export function isIdle({ type, kind, item }: RowKind): boolean {
-  if (type === 'response_item') return IDLE_RESPONSES.has(kind);
-  if (type !== 'event_msg') return IDLE_TYPES.has(type);
-  if (kind === 'item_completed') return IDLE_ITEMS.has(item);
-  return IDLE_EVENTS.has(kind) || IDLE_EVENT_FAMILY.test(kind);
+export function isWithoutEvents({ type, kind, item }: RowKind): boolean {
+  if (type === 'response_item') return EVENTLESS_RESPONSES.has(kind);
+  if (type !== 'event_msg') return EVENTLESS_TYPES.has(type);
+  if (kind === 'item_completed') return EVENTLESS_ITEMS.has(item);
+  return EVENTLESS_EVENTS.has(kind) || EVENTLESS_FAMILY.test(kind);
 }
 
-const IDLE_TYPES = new Set(
+const EVENTLESS_TYPES = new Set(
   (
     'world_state token_usage_record security_risk_score retained_context realtime_item ' +
     'inter_agent_communication inter_agent_communication_metadata'
   ).split(' '),
 );
-const IDLE_RESPONSES = new Set(
+const EVENTLESS_RESPONSES = new Set(
   (
     'reasoning agent_message tool_search_call tool_search_output additional_tools image_generation_call ' +
     'compaction compaction_summary compaction_trigger context_compaction ghost_snapshot other'
   ).split(' '),
 );
-const IDLE_EVENTS = new Set(
+const EVENTLESS_EVENTS = new Set(
   (
     'agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break context_compacted ' +
     'entered_review_mode exited_review_mode exec_command_end image_generation_end item_started ' +
@@ -71,8 +71,8 @@ const IDLE_EVENTS = new Set(
     'turn_complete turn_diff turn_started view_image_tool_call warning web_search_end'
   ).split(' '),
 );
-const IDLE_EVENT_FAMILY = /^(?:collab_|dynamic_tool_|guardian_|hook_|mcp_startup_|model_|plan_|realtime_|request_)/;
-const IDLE_ITEMS = new Set(
+const EVENTLESS_FAMILY = /^(?:collab_|dynamic_tool_|guardian_|hook_|mcp_startup_|model_|plan_|realtime_|request_)/;
+const EVENTLESS_ITEMS = new Set(
   (
     'CollabAgentToolCall ContextCompaction EnteredReviewMode ExitedReviewMode HookPrompt ImageGeneration ' +
     'ImageView Reasoning Sleep SubAgentActivity WebSearch'

@@ -12,16 +12,19 @@ import {
 } from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 
-/** Codex gives these events no more time, whatever is asked for. */
+/** Codex limits the timeout of these events, whatever the settings ask for. */
 const SHORT_EVENTS = ['SessionEnd', 'Interrupt'];
 const SHORT_SECONDS = 3;
 
 /** Without this, Codex would cut a brief in its middle; a brief has a budget of its own. */
 const UNLIMITED = { additionalContextLimit: 0 };
 
-/** Codex skips hooks until the user's review. Trusting ourselves would defeat it: its notes are read, never written. */
+/**
+ * Codex runs a hook only after the user has reviewed it, and then stores a hash of it in `config.toml` under
+ * `hooks.state`. We read these hashes to say whether the review is done, and never write them: that would bypass it.
+ */
 const trust: HookTrust = {
-  step: 'start codex, and where it says "Hooks need review", look at them and choose to trust; /hooks shows them later',
+  step: 'start codex, review the hooks where it says "Hooks need review", and choose to trust them; /hooks shows them later',
   readNoted: readTrustedHashes,
   nameKey: (file, { event, group, index }) => {
     const snake = event.replace(/(?<=[a-z])(?=[A-Z])/g, '_').toLowerCase();

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, FoundSession, Opening, Reading, Transcript } from '../agent.ts';
+import type { Agent, FoundSession, ReadStats, Transcript, TranscriptOptions } from '../agent.ts';
 import {
   asRow,
   countUnknown,
@@ -25,15 +25,15 @@ import {
 import { isOurBrief, toMessageText } from '../shared/message-text.ts';
 import { openRows, type RowFormat } from '../shared/transcript.ts';
 import {
-  changesSurvey,
+  contradictsSurvey,
   findHistory,
   makeRangeTest,
+  type RolloutSurvey,
   readHistory,
-  type Survey,
   startSurvey,
   surveyLines,
 } from './history.ts';
-import { canSkipRow, findHumanText, isIdle, type RowKind, readKind } from './rows.ts';
+import { canSkipRow, findHumanText, isWithoutEvents, type RowKind, readKind } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
 import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
 
@@ -44,22 +44,22 @@ export const codexAgent: Agent = { name: 'codex', ...sessions, readEvents, openT
 const BLANK = /^\s*$/;
 
 /** A session can consist of several files, some of them compressed. */
-function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
+function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
   const history = findHistory(session.path);
   const survey = surveyLines(readHistory(history, () => undefined));
-  const reader = new RolloutReader(startState(survey), session, reading);
+  const reader = new RolloutReader(startState(survey), session, stats);
   const isDead = makeRangeTest(survey.dead);
-  if (history.incomplete) countUnknown(reading, 'history_base');
-  for (const { bytes, number, closed, index } of readHistory(history, () => countUnreadable(reading))) {
+  if (history.incomplete) countUnknown(stats, 'history_base');
+  for (const { bytes, number, closed, index } of readHistory(history, () => countUnreadable(stats))) {
     if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
     const canSkip = closed && canSkipRow(bytes);
     const row = canSkip ? null : parseRow(bytes.toString('utf8'));
     if (row === null && !closed) continue;
-    reading.rows++;
-    if (row === null && !canSkip) reading.unreadable++;
+    stats.rows++;
+    if (row === null && !canSkip) stats.unreadable++;
     if (row === null || isDead(index)) continue;
     const kind = readKind(row);
-    if (!isIdle(kind)) yield* reader.read(row, kind, number);
+    if (!isWithoutEvents(kind)) yield* reader.read(row, kind, number);
   }
 }
 
@@ -68,41 +68,41 @@ const format: RowFormat<State> = {
   start: () => startState(startSurvey()),
   lookAhead: ({ path }, until) => startState(surveyLines(numberLines(path, until))),
   needsLookAhead: true,
-  openReader: ({ state, session, reading, knowsAll }) => {
-    const reader = new RolloutReader(state, session, reading);
+  openReader: ({ state, session, stats, knowsAll }) => {
+    const reader = new RolloutReader(state, session, stats);
     const isDead = makeRangeTest(state.survey.dead);
     return {
       read: ({ row, line }) => {
         const kind = readKind(row);
-        if (!knowsAll && changesSurvey(kind, state.survey)) return null;
-        return isIdle(kind) || isDead(line) ? [] : reader.read(row, kind, line);
+        if (!knowsAll && contradictsSurvey(kind, state.survey)) return null;
+        return isWithoutEvents(kind) || isDead(line) ? [] : reader.read(row, kind, line);
       },
     };
   },
-  shortcuts: () => ({ isNeedless: canSkipRow }),
+  shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
 function* numberLines(path: string, until: number): Generator<{ bytes: Buffer; index: number }> {
   for (const { bytes, number } of readLines(path, { until })) yield { bytes, index: number };
 }
 
-function openTranscript(opening: Opening): Transcript | null {
-  const { path } = opening.session;
+function openTranscript(options: TranscriptOptions): Transcript | null {
+  const { path } = options.session;
   const { segments, incomplete } = findHistory(path);
   const isOneFile = segments.length === 1 && !incomplete && !path.endsWith('.zst');
-  return isOneFile ? openRows(format, opening) : null;
+  return isOneFile ? openRows(format, options) : null;
 }
 
 /** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
 interface State extends CallsState {
-  survey: Survey;
+  survey: RolloutSurvey;
   cwd: string | null;
   branch: string | null;
   model: string | null;
   lastLimit: string | null;
 }
 
-function startState(survey: Survey): State {
+function startState(survey: RolloutSurvey): State {
   const calls = { open: new Map(), running: new Map() };
   return { ...calls, survey, cwd: null, branch: null, model: null, lastLimit: null };
 }
@@ -114,24 +114,24 @@ const READ_TYPES = new Set(['session_meta', 'turn_context', 'compacted', 'respon
 
 class RolloutReader {
   readonly #state: State;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #isSubAgent: boolean;
   readonly #calls: ToolCalls;
   #line = 0;
 
-  constructor(state: State, session: FoundSession, reading: Reading) {
+  constructor(state: State, session: FoundSession, stats: ReadStats) {
     this.#state = state;
-    this.#reading = reading;
+    this.#stats = stats;
     this.#isSubAgent = session.parent !== null;
     this.#calls = new ToolCalls(state);
-    reading.sessionId = session.id;
+    stats.sessionId = session.id;
   }
 
   *read(row: Row, { type, kind, item }: RowKind, line: number): Generator<Event> {
     this.#line = line;
     const payload = asRow(row.payload);
-    if (payload === null && (type === '' || READ_TYPES.has(type))) this.#reading.unreadable++;
-    else if (payload === null) countUnknown(this.#reading, type);
+    if (payload === null && (type === '' || READ_TYPES.has(type))) this.#stats.unreadable++;
+    else if (payload === null) countUnknown(this.#stats, type);
     else if (type === 'session_meta') this.#readMeta(payload);
     else if (type === 'turn_context') {
       this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
@@ -139,7 +139,7 @@ class RolloutReader {
     } else if (type === 'compacted') {
       yield makeCompaction(this.#stamp(row, null), (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, ''));
     } else if (type === 'response_item') yield* this.#readResponse(row, payload, kind);
-    else if (type !== 'event_msg') countUnknown(this.#reading, type);
+    else if (type !== 'event_msg') countUnknown(this.#stats, type);
     else if (kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), item);
     else yield* this.#readEvent(row, payload, kind);
   }
@@ -150,7 +150,7 @@ class RolloutReader {
     const { cwd, branch, version } = toMeta(payload);
     this.#state.cwd = cwd ?? this.#state.cwd;
     this.#state.branch = branch ?? this.#state.branch;
-    this.#reading.agentVersion = version ?? this.#reading.agentVersion;
+    this.#stats.agentVersion = version ?? this.#stats.agentVersion;
   }
 
   #stamp(row: Row, id: string | null): Stamp {
@@ -228,7 +228,7 @@ class RolloutReader {
   }
 
   #countUnknown(kind: string): [] {
-    countUnknown(this.#reading, kind);
+    countUnknown(this.#stats, kind);
     return [];
   }
 

@@ -8,17 +8,17 @@ const TYPE = /^\s{0,8}\{"type":"([\w.]{1,80})"/;
 export function canSkipRow(bytes: Buffer): boolean {
   const type = TYPE.exec(bytes.toString('latin1', 0, 120))?.[1];
   if (type === undefined || type === REWIND) return false;
-  return type === 'hook.end' ? !mayHoldBrief(bytes) : isIdle(type);
+  return type === 'hook.end' ? !mayHoldBrief(bytes) : isWithoutEvents(type);
 }
 
 /** Rows that say nothing about the work. The longest rows, snapshots of all messages, are among them. */
-export function isIdle(type: string): boolean {
-  return IDLE.has(type) || IDLE_FAMILY.test(type);
+export function isWithoutEvents(type: string): boolean {
+  return EVENTLESS.has(type) || EVENTLESS_FAMILY.test(type);
 }
 
-const IDLE_FAMILY =
+const EVENTLESS_FAMILY =
   /^(?:(?:auto_mode_switch|canvas|capabilities|command|commands|custom_notification|elicitation|exit_plan_mode|extensions|external_tool|factory|managed_settings|mcp|mcp_app|pending_messages|permission|sampling|session_limits_exhausted|skill|subagent|system|tools|ui|user_input)[._]|hook\.(?:start|progress)$|model\.(?!call_failure$)|(?:assistant|session)\.fusion_)/;
-const IDLE = new Set(
+const EVENTLESS = new Set(
   (
     'abort assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning ' +
     'assistant.reasoning_delta assistant.server_tool_progress assistant.streaming_delta assistant.tool_call_delta ' +

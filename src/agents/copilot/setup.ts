@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { DEFAULT_DIALECT, type HookDialect, readDefaultInput } from '../hook-input.ts';
 import {
   describeEntries,
   formatHookCommand,
@@ -12,16 +12,16 @@ import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
 
 export const copilotHook: HookDialect = {
-  ...USUAL_DIALECT,
+  ...DEFAULT_DIALECT,
   read: (input) => {
     const session_id = getText(input, 'sessionId', 'session_id');
     const transcript = getText(input, 'transcriptPath', 'transcript_path');
-    return readUsualInput({ ...input, session_id }, { transcript, lastReply: null, isSubAgent: false });
+    return readDefaultInput({ ...input, session_id }, { transcript, lastReply: null, isSubAgent: false });
   },
   write: (_, text) => JSON.stringify({ additionalContext: text }),
   startsAfterCompaction: false,
   keepsContext: false,
-  lags: true,
+  writesLate: true,
 };
 
 /** Copilot CLI reads every file in its hooks folder, so ours is separate. */

@@ -1,5 +1,5 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { Reading } from '../agent.ts';
+import type { ReadStats } from '../agent.ts';
 import { parseInput } from '../shared/actions.ts';
 import { asRow, countUnknown, getNumber, getRow, getText, listBlockTexts, type Row } from '../shared/json.ts';
 import {
@@ -18,7 +18,7 @@ import {
 import { readChecklist } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
-import { canSkipRow, findRewinds, isDiscarded, isIdle, REWIND, type Rewinds } from './rows.ts';
+import { canSkipRow, findRewinds, isDiscarded, isWithoutEvents, REWIND, type Rewinds } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import { Todos, toAction } from './tools.ts';
 
@@ -40,17 +40,17 @@ function startState(rewound: Rewinds): State {
 const format: RowFormat<State> = {
   start: () => startState({ gone: new Set(), ranges: [] }),
   lookAhead: ({ path }, until) => startState(findRewinds(path, until)),
-  openReader: ({ state, reading, knowsAll }) => {
-    const reader = new TranscriptReader(state, reading);
+  openReader: ({ state, stats, knowsAll }) => {
+    const reader = new TranscriptReader(state, stats);
     return {
       read: ({ row, line }) => {
         if (!knowsAll && row.type === REWIND) return null;
-        const isSilent = isIdle(getText(row, 'type') ?? '');
+        const isSilent = isWithoutEvents(getText(row, 'type') ?? '');
         return isSilent || isDiscarded(state.rewound, line, getText(row, 'id')) ? [] : reader.read(row, line);
       },
     };
   },
-  shortcuts: () => ({ isNeedless: canSkipRow }),
+  shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
 export const copilotAgent = makeRowAgent({ name: 'copilot', findSessions, listTranscripts, inspectFile }, format);
@@ -60,12 +60,12 @@ const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /
 
 class TranscriptReader {
   readonly #state: State;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #todos: Todos;
 
-  constructor(state: State, reading: Reading) {
+  constructor(state: State, stats: ReadStats) {
     this.#state = state;
-    this.#reading = reading;
+    this.#stats = stats;
     this.#todos = new Todos(state.todos);
   }
 
@@ -75,15 +75,15 @@ class TranscriptReader {
     const stamp = this.#stamp(row, data, line);
     switch (type) {
       case 'session.start':
-        this.#reading.sessionId = getText(data, 'sessionId') ?? this.#reading.sessionId;
-        this.#reading.agentVersion = getText(data, 'copilotVersion') ?? this.#reading.agentVersion;
-        return this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
+        this.#stats.sessionId = getText(data, 'sessionId') ?? this.#stats.sessionId;
+        this.#stats.agentVersion = getText(data, 'copilotVersion') ?? this.#stats.agentVersion;
+        return this.#updateContext(getText(data, 'selectedModel'), getRow(data, 'context'));
       case 'session.resume':
-        return this.#enter(getText(data, 'selectedModel'), getRow(data, 'context'));
+        return this.#updateContext(getText(data, 'selectedModel'), getRow(data, 'context'));
       case 'session.context_changed':
-        return this.#enter(null, data);
+        return this.#updateContext(null, data);
       case 'session.model_change':
-        return this.#enter(getText(data, 'newModel'), {});
+        return this.#updateContext(getText(data, 'newModel'), {});
       case 'user.message':
         return isHuman(row, data) ? makePrompt(stamp, getText(data, 'content') ?? '') : [];
       case 'assistant.message':
@@ -100,13 +100,13 @@ class TranscriptReader {
       case 'hook.end':
         return makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
       default:
-        countUnknown(this.#reading, type);
+        countUnknown(this.#stats, type);
         return [];
     }
   }
 
   /** Notes what holds from here on. Makes no event. */
-  #enter(model: string | null, context: Row): [] {
+  #updateContext(model: string | null, context: Row): [] {
     this.#state.model = model ?? this.#state.model;
     this.#state.cwd = getText(context, 'cwd') ?? this.#state.cwd;
     this.#state.branch = getText(context, 'branch') ?? this.#state.branch;

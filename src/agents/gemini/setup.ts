@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
-import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { DEFAULT_DIALECT, type HookDialect, readDefaultInput } from '../hook-input.ts';
 import { describeEntries, type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
 
@@ -11,10 +11,10 @@ export function findGeminiHome({ env, home, cwd }: Machine): string | null {
 }
 
 export const geminiHook: HookDialect = {
-  ...USUAL_DIALECT,
-  read: (input) => readUsualInput(input, { lastReply: getText(input, 'prompt_response') }),
+  ...DEFAULT_DIALECT,
+  read: (input) => readDefaultInput(input, { lastReply: getText(input, 'prompt_response') }),
   // After /clear the hook runs, but what it prints is lost.
-  reaches: (moment, source) => moment === 'prompt' || (moment === 'start' && source !== 'clear'),
+  canDeliver: (moment, source) => moment === 'prompt' || (moment === 'start' && source !== 'clear'),
   announcesCompaction: false,
   startsAfterCompaction: false,
   keepsContext: false,

@@ -1,7 +1,7 @@
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { Agent, FoundSession, ReadStats } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import { makeToolCall, makeToolResult, type OpenCall, readShellOutput, toOpenCall } from '../shared/gemini-tools.ts';
 import { countUnknown, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
@@ -27,20 +27,20 @@ export const geminiAgent: Agent = {
   findSessions,
   listTranscripts,
   inspectFile,
-  readEvents: (session, reading) =>
-    isDocument(session) ? readDocument(session, reading) : readRows(format, session, reading),
-  openTranscript: (opening) => (isDocument(opening.session) ? null : openRows(format, opening)),
+  readEvents: (session, stats) =>
+    isDocument(session) ? readDocument(session, stats) : readRows(format, session, stats),
+  openTranscript: (options) => (isDocument(options.session) ? null : openRows(format, options)),
 };
 
 function isDocument({ path }: FoundSession): boolean {
   return path.endsWith('.json');
 }
 
-/** Kept on disk between readings. */
+/** Saved in the transcript checkpoint. */
 interface LogState {
   files: Set<string>;
-  /** The ids of messages that were read. */
-  told: Set<string>;
+  /** The ids of the messages that became events. */
+  read: Set<string>;
   calls: Map<string, OpenCall>;
   answered: Set<string>;
   latest: NumberedRow | null;
@@ -49,48 +49,48 @@ interface LogState {
 }
 
 function startState(dead: Set<string>): LogState {
-  return { files: new Set(), told: new Set(), calls: new Map(), answered: new Set(), latest: null, dead };
+  return { files: new Set(), read: new Set(), calls: new Map(), answered: new Set(), latest: null, dead };
 }
 
 const format: RowFormat<LogState> = {
   start: () => startState(new Set()),
   lookAhead: ({ path }, until) => startState(findRewoundMessages(path, until)),
-  openReader: ({ state, session, reading, knowsAll }) => {
-    const conversation = new Conversation(state, session, reading);
+  openReader: ({ state, session, stats, knowsAll }) => {
+    const conversation = new Conversation(state, session, stats);
     return {
       read: (numbered) => {
         const id = getText(numbered.row, 'id');
         const isDead = id !== null && state.dead.has(id);
         if (!knowsAll && (isDead || '$rewindTo' in numbered.row)) return null;
-        return isDead ? [] : readRow(numbered, conversation, reading);
+        return isDead ? [] : readRow(numbered, conversation, stats);
       },
       finish: () => conversation.finish(),
     };
   },
 };
 
-function* readRow({ row, line }: NumberedRow, conversation: Conversation, reading: Reading): Generator<Event> {
+function* readRow({ row, line }: NumberedRow, conversation: Conversation, stats: ReadStats): Generator<Event> {
   if (getText(row, 'id') !== null) yield* conversation.read(row, line);
-  else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string') reading.sessionId = row.sessionId;
+  else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string') stats.sessionId = row.sessionId;
   else if ('$set' in row) yield* conversation.replace(getRow(row, '$set').messages, line);
-  else if (!('$rewindTo' in row)) countUnknown(reading, '(no id)');
+  else if (!('$rewindTo' in row)) countUnknown(stats, '(no id)');
 }
 
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 
 /** Older versions rewrite one document after each message. Its messages are numbered in place of lines. */
-function* readDocument(session: FoundSession, reading: Reading): Generator<Event> {
-  const conversation = new Conversation(startState(new Set()), session, reading);
+function* readDocument(session: FoundSession, stats: ReadStats): Generator<Event> {
+  const conversation = new Conversation(startState(new Set()), session, stats);
   const text = readHead(session.path, MAX_DOCUMENT_BYTES)?.bytes.toString('utf8') ?? '';
   const document = parseRow(text.replace(/^\ufeff/, ''));
-  reading.rows++;
+  stats.rows++;
   if (document === null) {
-    reading.unreadable++;
+    stats.unreadable++;
     return;
   }
-  reading.sessionId = getText(document, 'sessionId');
+  stats.sessionId = getText(document, 'sessionId');
   for (const [index, row] of toRows(document.messages).entries()) {
-    reading.rows++;
+    stats.rows++;
     yield* conversation.read(row, index + 1);
   }
   yield* conversation.finish();
@@ -101,13 +101,13 @@ const API_ERROR = /API Error|quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded|\b(
 /** A message is written again, whole, when something is added: the latest is held back until another follows. */
 class Conversation {
   readonly #state: LogState;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #session: FoundSession;
   readonly #files: TouchedFiles;
 
-  constructor(state: LogState, session: FoundSession, reading: Reading) {
+  constructor(state: LogState, session: FoundSession, stats: ReadStats) {
     this.#state = state;
-    this.#reading = reading;
+    this.#stats = stats;
     this.#session = session;
     this.#files = new TouchedFiles(state.files);
   }
@@ -134,10 +134,10 @@ class Conversation {
     const summary = rows.find((row) => row.type === 'user' && readTexts(row.content).some(isSummary));
     if (summary !== undefined) {
       const id = getText(summary, 'id') ?? '';
-      if (!this.#state.told.has(id))
+      if (!this.#state.read.has(id))
         yield makeCompaction(this.#stamp(summary, line), readTexts(summary.content).join('\n'));
-      this.#state.told.add(id);
-    } else if (this.#state.told.size === 0) {
+      this.#state.read.add(id);
+    } else if (this.#state.read.size === 0) {
       for (const row of rows) yield* this.#readMessage({ row, line });
     }
   }
@@ -151,7 +151,7 @@ class Conversation {
     const stamp = this.#stamp(row, line);
     const id = getText(row, 'id') ?? '';
     const texts = readTexts(row.content);
-    const isNew = !this.#state.told.has(id);
+    const isNew = !this.#state.read.has(id);
     if (row.type === 'user') {
       if (isNew) yield* this.#readUser(row, stamp);
     } else if (row.type === 'gemini') yield* this.#readGemini(row, stamp, isNew);
@@ -159,10 +159,10 @@ class Conversation {
       const text = texts.join('\n');
       if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
     } else if (row.type !== 'info' && row.type !== 'warning') {
-      countUnknown(this.#reading, getText(row, 'type') ?? '(no type)');
+      countUnknown(this.#stats, getText(row, 'type') ?? '(no type)');
     }
     // The context at the head of each session is not a message.
-    if (!texts.some((text) => text.startsWith('<session_context>'))) this.#state.told.add(id);
+    if (!texts.some((text) => text.startsWith('<session_context>'))) this.#state.read.add(id);
   }
 
   *#readUser(row: Row, stamp: Stamp): Generator<Event> {

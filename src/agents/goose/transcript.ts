@@ -1,7 +1,7 @@
 import type { Event, PlanItem } from '../../model/event.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { SqlDatabase } from '../../platform/sqlite.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { Agent, FoundSession, ReadStats } from '../agent.ts';
 import { isDatabase, readDatabaseSession, selectFrom, type Table, tryQuery } from '../shared/database.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import {
@@ -36,16 +36,16 @@ import { findSessions, inspectFile, listTranscripts, SESSION_TABLE, toMillisecon
 
 export const gooseAgent: Agent = { name: 'goose', findSessions, listTranscripts, inspectFile, readEvents };
 
-function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
-  reading.sessionId = session.id;
+function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
+  stats.sessionId = session.id;
   if (!isDatabase(session.path)) {
-    yield* readMessages(listFileMessages(session.path, reading), new MessageReader(session.cwd, null, reading));
+    yield* readMessages(listFileMessages(session.path, stats), new MessageReader(session.cwd, null, stats));
     return;
   }
-  yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, (row, database) => {
+  yield* readDatabaseSession({ session, table: SESSION_TABLE, stats }, (row, database) => {
     const model = getText(parseRow(getText(row, 'model_config_json') ?? '') ?? {}, 'model_name');
-    const reader = new MessageReader(getText(row, 'working_dir'), model, reading);
-    return readMessages(listDatabaseMessages(database, session.id, reading), reader);
+    const reader = new MessageReader(getText(row, 'working_dir'), model, stats);
+    return readMessages(listDatabaseMessages(database, session.id, stats), reader);
   });
 }
 
@@ -65,7 +65,7 @@ const MESSAGE_TABLE: Table = {
 };
 
 /** Fetched one by one: a session may not fit into memory. */
-function* listDatabaseMessages(database: SqlDatabase, id: string, reading: Reading): Generator<Message> {
+function* listDatabaseMessages(database: SqlDatabase, id: string, stats: ReadStats): Generator<Message> {
   const query = tryQuery(() => {
     const select = selectFrom(database, MESSAGE_TABLE);
     return select === null ? null : database.prepare(`${select} WHERE rowid = ?`);
@@ -74,14 +74,14 @@ function* listDatabaseMessages(database: SqlDatabase, id: string, reading: Readi
     'SELECT CAST(rowid AS REAL) AS number FROM messages WHERE session_id = ? ORDER BY created_timestamp, rowid';
   const numbers = tryQuery(() => toRows(database.prepare(sql).all(id)));
   if (query === null || numbers === null) {
-    reading.unreadable++;
+    stats.unreadable++;
     return;
   }
   for (const [index, { number }] of numbers.entries()) {
-    reading.rows++;
+    stats.rows++;
     const row = tryQuery(() => asRow(query.get(typeof number === 'number' ? number : null)));
     const content = row === null ? null : parseAny(getText(row, 'content_json') ?? '');
-    if (row === null || !Array.isArray(content)) reading.unreadable++;
+    if (row === null || !Array.isArray(content)) stats.unreadable++;
     else
       yield {
         line: index + 1,
@@ -94,8 +94,8 @@ function* listDatabaseMessages(database: SqlDatabase, id: string, reading: Readi
   }
 }
 
-function* listFileMessages(path: string, reading: Reading): Generator<Message> {
-  for (const { row, line } of readJsonLines(path, reading)) {
+function* listFileMessages(path: string, stats: ReadStats): Generator<Message> {
+  for (const { row, line } of readJsonLines(path, stats)) {
     if (getText(row, 'working_dir') !== null && !('role' in row)) continue;
     yield {
       line,
@@ -129,7 +129,7 @@ const ERROR_REPLY = /^(?:Ran into this error|Network error): /;
 class MessageReader {
   readonly #cwd: string | null;
   readonly #model: string | null;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #files = new TouchedFiles();
   readonly #commands = new Set<string>();
   readonly #plans = new Set<string>();
@@ -138,14 +138,14 @@ class MessageReader {
   #lastPrompt: string | null = null;
   #isAfterCompaction = false;
 
-  constructor(cwd: string | null, model: string | null, reading: Reading) {
+  constructor(cwd: string | null, model: string | null, stats: ReadStats) {
     this.#cwd = cwd;
     this.#model = model;
-    this.#reading = reading;
+    this.#stats = stats;
   }
 
   *read({ line, id, role, created, content, metadata }: Message): Generator<Event> {
-    if (role !== 'user' && role !== 'assistant') return countUnknown(this.#reading, `message ${role}`.trim());
+    if (role !== 'user' && role !== 'assistant') return countUnknown(this.#stats, `message ${role}`.trim());
     const ms = toMilliseconds(created);
     const at = ms === null ? null : formatTimestamp(ms);
     const stamp = makeStamp({ at, line, id, cwd: this.#cwd, model: this.#model });
@@ -189,7 +189,7 @@ class MessageReader {
     else if (type === 'actionRequired') yield* readQuestion(stamp, getRow(part, 'data'));
     else if (type === 'systemNotification') {
       if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
-    } else if (!IGNORED.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
+    } else if (!IGNORED.has(type)) countUnknown(this.#stats, `content ${type}`.trim());
   }
 
   *#readRequest(stamp: Stamp, part: Row): Generator<Event> {

@@ -3,17 +3,17 @@ import { HandoverError } from '../../errors.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { findPackageFolder } from '../../platform/processes.ts';
-import { type HookDialect, readUsualInput, USUAL_DIALECT } from '../hook-input.ts';
+import { DEFAULT_DIALECT, type HookDialect, readDefaultInput } from '../hook-input.ts';
 import { describeEntries, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
 import { getText } from '../shared/json.ts';
 
 /** What our plugin in OpenCode sends and accepts, see `docs/hooks.md`. It keeps the text itself, also through compactions. */
 export const opencodeHook: HookDialect = {
-  ...USUAL_DIALECT,
+  ...DEFAULT_DIALECT,
   read: (input, event) => {
     const isSubAgent = (getText(input, 'parent_id') ?? '') !== '';
     const compacted = event === 'session.compacted' ? { source: 'compaction' as const } : {};
-    return readUsualInput(input, { ...compacted, hasPrompt: true, isSubAgent });
+    return readDefaultInput(input, { ...compacted, hasPrompt: true, isSubAgent });
   },
   write: (_, text) => JSON.stringify({ context: text }),
   keepsContext: false,

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import type { SqlDatabase, SqlStatement } from '../../platform/sqlite.ts';
-import type { Agent, FoundSession, Reading } from '../agent.ts';
+import type { Agent, FoundSession, ReadStats } from '../agent.ts';
 import { isDatabase, readDatabaseSession, selectFrom, tryQuery } from '../shared/database.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import { asRow, countUnknown, getNumber, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
@@ -25,27 +25,27 @@ export const opencodeAgent: Agent = { name: 'opencode', findSessions, listTransc
 type Part = { id: string; data: Row };
 type Message = { id: string; info: Row; parts: Iterable<Part> };
 
-function* readEvents(session: FoundSession, reading: Reading): Generator<Event> {
-  reading.sessionId = session.id;
+function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
+  stats.sessionId = session.id;
   if (isDatabase(session.path)) {
-    yield* readDatabaseSession({ session, table: SESSION_TABLE, reading }, (row, database) => {
-      reading.agentVersion = getText(row, 'version');
+    yield* readDatabaseSession({ session, table: SESSION_TABLE, stats }, (row, database) => {
+      stats.agentVersion = getText(row, 'version');
       const cwd = getText(row, 'directory');
       const revert = parseRow(getText(row, 'revert') ?? '');
-      return readConversation(listMessages(database, session.id, reading), { cwd, revert }, reading);
+      return readConversation(listMessages(database, session.id, stats), { cwd, revert }, stats);
     });
     return;
   }
   const content = readExport(session.path)?.content;
   if (content === undefined) {
-    reading.unreadable++;
+    stats.unreadable++;
     return;
   }
   const info = getRow(content, 'info');
-  reading.agentVersion = getText(info, 'version');
+  stats.agentVersion = getText(info, 'version');
   const messages = toRows(content.messages).map(toMessage);
   const place = { cwd: getText(info, 'directory'), revert: asRow(info.revert) };
-  yield* readConversation(messages, place, reading);
+  yield* readConversation(messages, place, stats);
 }
 
 function toMessage(row: Row): Message {
@@ -55,19 +55,19 @@ function toMessage(row: Row): Message {
 }
 
 /** Fetched one by one: a session may not fit into memory. */
-function* listMessages(database: SqlDatabase, id: string, reading: Reading): Generator<Message> {
+function* listMessages(database: SqlDatabase, id: string, stats: ReadStats): Generator<Message> {
   const queries = tryQuery(() => prepareQueries(database));
   const ids = queries === null ? null : tryQuery(() => toRows(queries.ids.all(id)));
   if (queries === null || ids === null) {
-    reading.unreadable++;
+    stats.unreadable++;
     return;
   }
   for (const row of ids) {
     const messageId = getText(row, 'id') ?? '';
     const message = tryQuery(() => asRow(queries.message.get(messageId)));
     const info = message === null ? null : parseRow(getText(message, 'data') ?? '');
-    if (info === null) reading.unreadable++;
-    else yield { id: messageId, info, parts: listParts(queries.parts, messageId, reading) };
+    if (info === null) stats.unreadable++;
+    else yield { id: messageId, info, parts: listParts(queries.parts, messageId, stats) };
   }
 }
 
@@ -81,12 +81,12 @@ function prepareQueries(database: SqlDatabase): Record<'ids' | 'message' | 'part
   };
 }
 
-function* listParts(query: SqlStatement, messageId: string, reading: Reading): Generator<Part> {
+function* listParts(query: SqlStatement, messageId: string, stats: ReadStats): Generator<Part> {
   const rows = tryQuery(() => toRows(query.all(messageId)));
-  if (rows === null) reading.unreadable++;
+  if (rows === null) stats.unreadable++;
   for (const row of rows ?? []) {
     const data = parseRow(getText(row, 'data') ?? '');
-    if (data === null) reading.unreadable++;
+    if (data === null) stats.unreadable++;
     else yield { id: getText(row, 'id') ?? '', data };
   }
 }
@@ -95,9 +95,9 @@ function* listParts(query: SqlStatement, messageId: string, reading: Reading): G
 function* readConversation(
   messages: Iterable<Message>,
   { cwd, revert }: { cwd: string | null; revert: Row | null },
-  reading: Reading,
+  stats: ReadStats,
 ): Generator<Event> {
-  const reader = new MessageReader(cwd, reading);
+  const reader = new MessageReader(cwd, stats);
   const revertedPart = getText(revert ?? {}, 'partID');
   for (const message of messages) {
     const isEnd = message.id === revert?.messageID;
@@ -114,15 +114,15 @@ const IGNORED = new Set('reasoning file step-start step-finish snapshot patch ag
 /** Reads the messages of one session, in order. */
 class MessageReader {
   readonly #sessionCwd: string | null;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #files = new TouchedFiles();
   /** A compaction that was requested, until the message with its summary comes. */
   #compaction: Stamp | null = null;
   #line = 0;
 
-  constructor(cwd: string | null, reading: Reading) {
+  constructor(cwd: string | null, stats: ReadStats) {
     this.#sessionCwd = cwd;
-    this.#reading = reading;
+    this.#stats = stats;
   }
 
   *finish(): Generator<Event> {
@@ -131,13 +131,13 @@ class MessageReader {
   }
 
   *read({ id, info, parts }: Message, untilPart: string | null): Generator<Event> {
-    this.#reading.rows++;
+    this.#stats.rows++;
     const role = getText(info, 'role');
     if (role === 'assistant' && (info.summary === true || info.mode === 'compaction')) {
       return yield* this.#readSummary(info, parts);
     }
     yield* this.finish();
-    if (role !== 'user' && role !== 'assistant') return countUnknown(this.#reading, `message ${role ?? ''}`.trim());
+    if (role !== 'user' && role !== 'assistant') return countUnknown(this.#stats, `message ${role ?? ''}`.trim());
     for (const part of parts) {
       if (part.id === untilPart) return;
       yield* this.#readPart(part, info, role);
@@ -149,7 +149,7 @@ class MessageReader {
     const texts: string[] = [];
     let last: Part | null = null;
     for (const part of parts) {
-      this.#reading.rows++;
+      this.#stats.rows++;
       this.#line++;
       last = part;
       if (part.data.type === 'text') texts.push(getText(part.data, 'text') ?? '');
@@ -160,7 +160,7 @@ class MessageReader {
   }
 
   *#readPart(part: Part, info: Row, role: 'user' | 'assistant'): Generator<Event> {
-    this.#reading.rows++;
+    this.#stats.rows++;
     this.#line++;
     const type = getText(part.data, 'type');
     const stamp = this.#stampOf(part, info);
@@ -168,7 +168,7 @@ class MessageReader {
     else if (type === 'tool') yield* this.#readTool(stamp, part);
     else if (type === 'compaction') this.#compaction = stamp;
     else if (type === 'retry') yield makeLimit(stamp, readError(getRow(part.data, 'error')));
-    else if (type === null || !IGNORED.has(type)) countUnknown(this.#reading, `part ${type ?? ''}`.trim());
+    else if (type === null || !IGNORED.has(type)) countUnknown(this.#stats, `part ${type ?? ''}`.trim());
   }
 
   *#readTool(stamp: Stamp, part: Part): Generator<Event> {

@@ -1,6 +1,6 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Reading } from '../agent.ts';
+import type { ReadStats } from '../agent.ts';
 import type { ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
@@ -54,9 +54,9 @@ const format: RowFormat<SessionState> = {
   start: ({ cwd }) => startState(cwd, null),
   lookAhead: ({ cwd, path }, until) => startState(cwd, findLiveEntries(path, until)),
   needsLookAhead: true,
-  openReader: ({ state, session, reading, knowsAll }) => {
-    const reader = new EntryReader(state, reading);
-    reading.sessionId = session.id;
+  openReader: ({ state, session, stats, knowsAll }) => {
+    const reader = new EntryReader(state, stats);
+    stats.sessionId = session.id;
     return {
       read: ({ row, line }) => {
         const id = row.type === 'session' ? null : getText(row, 'id');
@@ -87,12 +87,12 @@ const IGNORED_CONTENT = new Set(['thinking', 'redactedThinking', 'image']);
 /** Turns the entries of a session file into events, in order. */
 class EntryReader {
   readonly #state: SessionState;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #files: TouchedFiles;
 
-  constructor(state: SessionState, reading: Reading) {
+  constructor(state: SessionState, stats: ReadStats) {
     this.#state = state;
-    this.#reading = reading;
+    this.#stats = stats;
     this.#files = new TouchedFiles(state.files);
   }
 
@@ -105,7 +105,7 @@ class EntryReader {
       // The summary of a branch that was left is what is known of it from here on.
       yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
     } else if (type === 'custom_message') yield* makeInjected(this.#stampOf(entry, line), joinText(entry.content));
-    else if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#reading, `entry ${type}`.trim());
+    else if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#stats, `entry ${type}`.trim());
   }
 
   *#readMessage(entry: Row, line: number): Generator<Event> {
@@ -119,7 +119,7 @@ class EntryReader {
     else if (role === 'bashExecution') yield* readExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
     else if (role === 'custom' || role === 'hookMessage') yield* makeInjected(stamp, joinText(message.content));
     else if (role !== 'compactionSummary' && role !== 'branchSummary') {
-      countUnknown(this.#reading, `message ${role}`.trim());
+      countUnknown(this.#stats, `message ${role}`.trim());
     }
   }
 
@@ -128,7 +128,7 @@ class EntryReader {
       const type = getText(part, 'type') ?? '';
       if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
       else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
-      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#reading, `content ${type}`.trim());
+      else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#stats, `content ${type}`.trim());
     }
     if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
   }

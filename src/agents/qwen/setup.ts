@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Machine } from '../../platform/machine.ts';
-import { type HookDialect, USUAL_DIALECT } from '../hook-input.ts';
+import { DEFAULT_DIALECT, type HookDialect } from '../hook-input.ts';
 import { describeEntries, type HookHost, makeHandlers, makeServerCommand, TIMEOUT_SECONDS } from '../hook-setup.ts';
 
 /** Qwen Code's folder, or another that the user named in its place; null on a machine without a home. */
@@ -9,7 +9,7 @@ export function resolveFolder({ home, cwd }: Machine, named: string | undefined)
   return home === undefined ? null : join(home, '.qwen');
 }
 
-export const qwenHook: HookDialect = { ...USUAL_DIALECT, keepsContext: false };
+export const qwenHook: HookDialect = { ...DEFAULT_DIALECT, keepsContext: false };
 
 /** Timeouts are in milliseconds. */
 export const qwenHookHost: HookHost = {

@@ -1,6 +1,6 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { FoundSession, Reading } from '../agent.ts';
+import type { FoundSession, ReadStats } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import {
   makeToolCall,
@@ -56,8 +56,8 @@ function startState(cwd: string | null, dead: DeadLines[]): ChatState {
 const format: RowFormat<ChatState> = {
   start: ({ cwd }) => startState(cwd, []),
   lookAhead: ({ cwd, path }, until) => startState(cwd, findDeadLines(path, until)),
-  openReader: ({ state, session, reading, knowsAll }) => {
-    const conversation = new Conversation(state, session, reading);
+  openReader: ({ state, session, stats, knowsAll }) => {
+    const conversation = new Conversation(state, session, stats);
     return {
       read: ({ row, line }) => {
         if (!knowsAll && isRewind(row)) return null;
@@ -67,7 +67,7 @@ const format: RowFormat<ChatState> = {
       finish: () => conversation.finish(),
     };
   },
-  shortcuts: () => ({ isNeedless: isNeedlessRow }),
+  shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
 export const qwenAgent = makeRowAgent({ name: 'qwen', findSessions, listTranscripts, inspectFile }, format);
@@ -80,7 +80,7 @@ const API_ERROR = Buffer.from('api_error');
 const EVENT_SUBTYPES = new Set('chat_compression slash_command turn_result ui_telemetry rewind'.split(' '));
 
 /** Type and subtype come first in a row, before any text that could contain the same keys. */
-function isNeedlessRow(bytes: Buffer): boolean {
+function canSkipRow(bytes: Buffer): boolean {
   if (peekText(bytes, TYPE) !== 'system') return false;
   const subtype = peekText(bytes, SUBTYPE);
   if (subtype === 'ui_telemetry') return !bytes.includes(API_ERROR);
@@ -90,14 +90,14 @@ function isNeedlessRow(bytes: Buffer): boolean {
 /** Turns the rows of a conversation into events, one after the other. */
 class Conversation {
   readonly #state: ChatState;
-  readonly #reading: Reading;
+  readonly #stats: ReadStats;
   readonly #isSubAgent: boolean;
   readonly #outbox: PendingEvents;
   readonly #files: TouchedFiles;
 
-  constructor(state: ChatState, session: FoundSession, reading: Reading) {
+  constructor(state: ChatState, session: FoundSession, stats: ReadStats) {
     this.#state = state;
-    this.#reading = reading;
+    this.#stats = stats;
     this.#isSubAgent = session.parent !== null && isSubAgentFile(session.path);
     this.#outbox = new PendingEvents(state.outbox);
     this.#files = new TouchedFiles(state.files);
@@ -119,14 +119,14 @@ class Conversation {
 
   *#readRow(row: Row, line: number): Generator<Event> {
     this.#state.cwd = getText(row, 'cwd') || this.#state.cwd;
-    this.#reading.agentVersion = getText(row, 'version') ?? this.#reading.agentVersion;
-    this.#reading.sessionId = getText(row, 'sessionId') ?? this.#reading.sessionId;
+    this.#stats.agentVersion = getText(row, 'version') ?? this.#stats.agentVersion;
+    this.#stats.sessionId = getText(row, 'sessionId') ?? this.#stats.sessionId;
     const stamp = this.#stamp(row, line);
     if (row.type === 'user') yield* this.#readUser(row, stamp);
     else if (row.type === 'assistant') yield* this.#readAssistant(row, stamp);
     else if (row.type === 'tool_result') yield* this.#readResults(row, stamp);
     else if (row.type === 'system') yield* this.#readSystem(row, stamp);
-    else countUnknown(this.#reading, getText(row, 'type') ?? '(no type)');
+    else countUnknown(this.#stats, getText(row, 'type') ?? '(no type)');
   }
 
   #stamp(row: Row, line: number): Stamp {

@@ -7,7 +7,7 @@ import {
   readSqlErrorCode,
   type SqlDatabase,
 } from '../../platform/sqlite.ts';
-import type { FoundSession, Reading } from '../agent.ts';
+import type { FoundSession, ReadStats } from '../agent.ts';
 import { asRow, type Row, toRows } from './json.ts';
 
 export function isDatabase(path: string): boolean {
@@ -85,12 +85,12 @@ export function pickNewest(sessions: readonly FoundSession[]): FoundSession | nu
 
 /** Opens the database of a session and reads it, starting from its row in the table of sessions. */
 export function* readDatabaseSession(
-  { session: { path, id }, table, reading }: { session: FoundSession; table: Table; reading: Reading },
+  { session: { path, id }, table, stats }: { session: FoundSession; table: Table; stats: ReadStats },
   read: (row: Row, database: SqlDatabase) => Iterable<Event>,
 ): Generator<Event> {
   const database = openDatabase(path);
   if (database === null) {
-    reading.unreadable++;
+    stats.unreadable++;
     return;
   }
   try {
@@ -98,7 +98,7 @@ export function* readDatabaseSession(
       const select = selectFrom(database, table);
       return select === null ? null : asRow(database.prepare(`${select} WHERE id = ?`).get(id));
     });
-    if (row === null) reading.unreadable++;
+    if (row === null) stats.unreadable++;
     else yield* read(row, database);
   } finally {
     database.close();

@@ -1,10 +1,10 @@
 import { isAscii } from 'node:buffer';
 import { type Position, readLines, startOfFile } from '../../platform/lines.ts';
-import type { Reading } from '../agent.ts';
+import type { ReadStats } from '../agent.ts';
 import { countUnreadable, parseRow, type Row } from './json.ts';
 
 const QUOTE = 0x22;
-const LONGEST = 60;
+const MAX_PEEKED = 60;
 
 /** The bytes of `"name":"`, to look for with `peekText`. */
 export function toKey(name: string): Buffer {
@@ -16,7 +16,7 @@ export function peekText(bytes: Buffer, key: Buffer): string {
   const at = bytes.indexOf(key);
   if (at === -1) return '';
   const start = at + key.length;
-  const end = bytes.subarray(start, start + LONGEST).indexOf(QUOTE);
+  const end = bytes.subarray(start, start + MAX_PEEKED).indexOf(QUOTE);
   return end === -1 ? '' : bytes.toString('latin1', start, start + end);
 }
 
@@ -29,48 +29,48 @@ export interface NumberedRow {
 /** Ways to read the rows of a format without parsing all of its bytes. */
 export interface Shortcuts {
   /** Whether the bytes of a line show that it has no event. */
-  isNeedless?(bytes: Buffer): boolean;
+  canSkip?(bytes: Buffer): boolean;
   /** The text of a row, without bytes that are not needed. */
   decode?(bytes: Buffer): string;
 }
 
 /** The part of a file that is read. */
-type Extent = { position: Position; until: number };
+type ByteRange = { position: Position; until: number };
 
 const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const OPEN_OBJECT = 0x7b;
 
 /** The rows of a transcript with one JSON object per line, in order. */
-export function* readJsonLines(path: string, reading: Reading, shortcuts: Shortcuts = {}): Generator<NumberedRow> {
+export function* readJsonLines(path: string, stats: ReadStats, shortcuts: Shortcuts = {}): Generator<NumberedRow> {
   const extent = { position: startOfFile(), until: Number.POSITIVE_INFINITY };
-  yield* readClosedRows(path, reading, { ...shortcuts, ...extent });
-  yield* readOpenRow(path, reading, extent);
+  yield* readClosedRows(path, stats, { ...shortcuts, ...extent });
+  yield* readOpenRow(path, stats, extent);
 }
 
 /** The rows in complete lines. Advances the position. */
 export function* readClosedRows(
   path: string,
-  reading: Reading,
-  { position, until, isNeedless = () => false, decode = decodeText }: Extent & Shortcuts,
+  stats: ReadStats,
+  { position, until, canSkip = () => false, decode = decodeText }: ByteRange & Shortcuts,
 ): Generator<NumberedRow> {
-  const onLongLine = (): void => countUnreadable(reading);
+  const onLongLine = (): void => countUnreadable(stats);
   for (const { bytes, number, closed } of readLines(path, { position, until, onLongLine })) {
     const content = number === 1 ? skipByteOrderMark(bytes) : bytes;
     if (!closed || isBlank(content)) continue;
-    reading.rows++;
-    if (isNeedless(content)) continue;
+    stats.rows++;
+    if (canSkip(content)) continue;
     const row = parseRow(decode(content));
-    if (row === null) reading.unreadable++;
+    if (row === null) stats.unreadable++;
     else yield { row, line: number };
   }
 }
 
 /** The row in an unfinished last line, to be read last. It may still be being written: it never counts as unreadable. */
-export function* readOpenRow(path: string, reading: Reading, { position, until }: Extent): Generator<NumberedRow> {
+export function* readOpenRow(path: string, stats: ReadStats, { position, until }: ByteRange): Generator<NumberedRow> {
   for (const { bytes, number } of readLines(path, { position: { ...position }, until })) {
     const row = parseRow(decodeText(number === 1 ? skipByteOrderMark(bytes) : bytes));
     if (row === null) continue;
-    reading.rows++;
+    stats.rows++;
     yield { row, line: number };
   }
 }

@@ -1,4 +1,4 @@
-import type { Reading } from '../agent.ts';
+import type { ReadStats } from '../agent.ts';
 
 /** A JSON object of which nothing else is known: a row of a transcript, or an object in one. */
 export type Row = Readonly<Record<string, unknown>>;
@@ -71,15 +71,15 @@ export function collectTexts(value: unknown, depth = 0): string[] {
 }
 
 /** Counts a row that no version of the agent writes. */
-export function countUnreadable(reading: Reading): void {
-  reading.rows++;
-  reading.unreadable++;
+export function countUnreadable(stats: ReadStats): void {
+  stats.rows++;
+  stats.unreadable++;
 }
 
 const MAX_KINDS = 100;
 
 /** Counts a row of a kind that the reader does not know. The kinds come from the file, so only so many get a counter. */
-export function countUnknown({ unknown }: Reading, kind: string): void {
+export function countUnknown({ unknown }: ReadStats, kind: string): void {
   const short = kind.slice(0, 80).toWellFormed();
   const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';
   const count = Object.hasOwn(unknown, name) ? (unknown[name] ?? 0) : 0;

@@ -2,13 +2,13 @@ import type { Action, Event, PlanItem } from '../../model/event.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { dropReminders, isOurBrief, toMessageText } from './message-text.ts';
 
-const LONGEST = 24_000;
+const MAX_OUTPUT = 24_000;
 const HEAD = 16_000;
 const TAIL = 8_000;
 
 /** The output of a tool. Cut in the middle when long: the beginning shows what it was, the end how it went. */
 function limitOutput(text: string): string {
-  if (text.length <= LONGEST) return text;
+  if (text.length <= MAX_OUTPUT) return text;
   // Never between the two halves of one character.
   const head = text.slice(0, HEAD).replace(/[\ud800-\udbff]$/, '');
   return `${head}\n…\n${text.slice(-TAIL).replace(/^[\udc00-\udfff]/, '')}`;

@@ -12,7 +12,7 @@ type CallEvent = Extract<Event, { type: 'call' }>;
 type Entry = { event: Event; waits: boolean };
 
 /** Results come within a few rows: a call without one after so many events gets none. */
-const MAX_HELD = 256;
+const MAX_PENDING = 256;
 
 /** Saved between readings. The entries that wait are in both. */
 export interface PendingState {
@@ -26,42 +26,42 @@ export function startPending(): PendingState {
 
 /** Holds events back, in order, while a call before them waits for the result that says what it did. */
 export class PendingEvents {
-  readonly #held: PendingState;
+  readonly #state: PendingState;
 
-  constructor(held: PendingState) {
-    this.#held = held;
+  constructor(state: PendingState) {
+    this.#state = state;
   }
 
   add(event: Event): void {
-    this.#held.entries.push({ event, waits: false });
+    this.#state.entries.push({ event, waits: false });
   }
 
   addWaiting(event: CallEvent): void {
     const entry = { event, waits: true };
-    this.#held.entries.push(entry);
-    this.#held.waiting.set(event.call, entry);
+    this.#state.entries.push(entry);
+    this.#state.waiting.set(event.call, entry);
   }
 
   /** The result of a call has come. */
   settle(call: string, refine: (action: Action) => Action): void {
-    const entry = this.#held.waiting.get(call);
+    const entry = this.#state.waiting.get(call);
     if (entry === undefined) return;
-    this.#held.waiting.delete(call);
+    this.#state.waiting.delete(call);
     entry.event = { ...entry.event, action: refine(entry.event.action) };
     entry.waits = false;
   }
 
   /** Stops waiting: the agent was stopped, or got a new prompt. */
   release(): void {
-    for (const entry of this.#held.waiting.values()) entry.waits = false;
-    this.#held.waiting.clear();
+    for (const entry of this.#state.waiting.values()) entry.waits = false;
+    this.#state.waiting.clear();
   }
 
   take(): Event[] {
-    if (this.#held.entries.length === 0) return [];
-    if (this.#held.entries.length > MAX_HELD) this.release();
-    const first = this.#held.entries.findIndex((entry) => entry.waits);
-    const ready = this.#held.entries.splice(0, first === -1 ? this.#held.entries.length : first);
+    if (this.#state.entries.length === 0) return [];
+    if (this.#state.entries.length > MAX_PENDING) this.release();
+    const first = this.#state.entries.findIndex((entry) => entry.waits);
+    const ready = this.#state.entries.splice(0, first === -1 ? this.#state.entries.length : first);
     return ready.map((entry) => entry.event);
   }
 }

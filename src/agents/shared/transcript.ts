@@ -1,19 +1,19 @@
 import type { Event } from '../../model/event.ts';
 import { startOfFile } from '../../platform/lines.ts';
-import type { Agent, Bookmark, FoundSession, OnEvent, Opening, Reading, Transcript } from '../agent.ts';
+import type { Agent, Bookmark, FoundSession, OnEvent, ReadStats, Transcript, TranscriptOptions } from '../agent.ts';
 import { type NumberedRow, readClosedRows, readJsonLines, readOpenRow, type Shortcuts } from './json-lines.ts';
 
 /** Reads the rows of one transcript, in order. */
 export interface RowReader {
   /** The events of a row; null when it undoes an earlier row and the state did not say so beforehand. */
   read(numbered: NumberedRow): Iterable<Event> | null;
-  /** The events that were held back. */
+  /** The events that were waiting for later rows. */
   finish?(): Iterable<Event>;
-  /** The state after the rows so far, where it is not the one given. Reading on may change it. */
-  keep?(): unknown;
+  /** The state to save, where it is not the one that was passed in. Reading on may change it. */
+  saveState?(): unknown;
 }
 
-export interface ReaderOptions<State> extends Pick<Opening, 'session' | 'reading'> {
+export interface ReaderOptions<State> extends Pick<TranscriptOptions, 'session' | 'stats'> {
   state: State;
   /** Whether the state already has everything that later rows undo. */
   knowsAll: boolean;
@@ -35,21 +35,24 @@ export interface RowFormat<State extends object> {
 export function* readRows<State extends object>(
   format: RowFormat<State>,
   session: FoundSession,
-  reading: Reading,
+  stats: ReadStats,
 ): Generator<Event> {
   const state = format.lookAhead(session, Number.POSITIVE_INFINITY);
-  const reader = format.openReader({ state, session, reading, knowsAll: true });
-  for (const row of readJsonLines(session.path, reading, format.shortcuts?.(state))) yield* reader.read(row) ?? [];
+  const reader = format.openReader({ state, session, stats, knowsAll: true });
+  for (const row of readJsonLines(session.path, stats, format.shortcuts?.(state))) yield* reader.read(row) ?? [];
   yield* reader.finish?.() ?? [];
 }
 
 /** Null when the bookmark is not of this format. */
-export function openRows<State extends object>(format: RowFormat<State>, opening: Opening): Transcript | null {
-  const { session, reading, until, from } = opening;
-  const knowsAll = from === undefined && (opening.lookAhead === true || format.needsLookAhead === true);
+export function openRows<State extends object>(
+  format: RowFormat<State>,
+  options: TranscriptOptions,
+): Transcript | null {
+  const { session, stats, until, from } = options;
+  const knowsAll = from === undefined && (options.lookAhead === true || format.needsLookAhead === true);
   const state = knowsAll ? format.lookAhead(session, until) : restoreState(format.start(session), from);
   if (state === null) return null;
-  const reader = format.openReader({ state, session, reading, knowsAll });
+  const reader = format.openReader({ state, session, stats, knowsAll });
   const extent = { position: from === undefined ? startOfFile() : { ...from.position }, until };
   const emitRows = (rows: Iterable<NumberedRow>, onEvent: OnEvent): boolean => {
     for (const row of rows) {
@@ -61,13 +64,13 @@ export function openRows<State extends object>(format: RowFormat<State>, opening
   };
   return {
     read: (onEvent) =>
-      emitRows(readClosedRows(session.path, reading, { ...format.shortcuts?.(state), ...extent }), onEvent),
+      emitRows(readClosedRows(session.path, stats, { ...format.shortcuts?.(state), ...extent }), onEvent),
     mark: () => {
       const position = { ...extent.position };
-      return knowsAll && position.offset < until ? null : { position, state: reader.keep?.() ?? state };
+      return knowsAll && position.offset < until ? null : { position, state: reader.saveState?.() ?? state };
     },
     finish: (onEvent) => {
-      if (!emitRows(readOpenRow(session.path, reading, extent), onEvent)) return false;
+      if (!emitRows(readOpenRow(session.path, stats, extent), onEvent)) return false;
       for (const event of reader.finish?.() ?? []) onEvent(event);
       return true;
     },
@@ -81,8 +84,8 @@ export function makeRowAgent<State extends object>(
 ): Agent {
   return {
     ...sessions,
-    readEvents: (session, reading) => readRows(format, session, reading),
-    openTranscript: (opening) => openRows(format, opening),
+    readEvents: (session, stats) => readRows(format, session, stats),
+    openTranscript: (options) => openRows(format, options),
   };
 }
 

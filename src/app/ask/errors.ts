@@ -14,7 +14,7 @@ import {
   type HandoverRef,
   lineOf,
   listOwnFacts,
-  mergeLeads,
+  mergeCandidates,
   type QuestionOptions,
   type SessionFact,
   type SessionOrigin,
@@ -22,7 +22,7 @@ import {
 } from './session-summary.ts';
 
 /** What an error is recognised by when it comes up again. */
-interface ErrorShape {
+interface NormalisedError {
   /** Its words, with a placeholder for every path, number, hash and time. */
   text: string;
   /** The base names of the paths in it. */
@@ -43,10 +43,10 @@ const NUMBER =
   /(?<![\p{L}\p{N}_<])(?<!\b(?:code|status|errno|signal|http)[ :=]{1,2})[+-]?\d+(?:[.,_]\d+)*(?:[a-zµ%]{1,3}\b)?(?![\p{L}\p{N}_])/gu;
 /** The position after a path. */
 const POSITION = /<path>(?:(?::<n>)+|\(<n>(?:, ?<n>)?\)|", line <n>)?[\s:-]*/g;
-const FRINGES = /^[^\p{L}\p{N}<]+|[^\p{L}\p{N}>]+$/gu;
+const OUTER_PUNCTUATION = /^[^\p{L}\p{N}<]+|[^\p{L}\p{N}>]+$/gu;
 
 /** Idempotent. */
-export function shapeError(line: string): ErrorShape {
+export function normaliseError(line: string): NormalisedError {
   const files: string[] = [];
   const notePath = (path: string): string => {
     const name = baseName(path);
@@ -64,40 +64,40 @@ export function shapeError(line: string): ErrorShape {
     .replace(NUMBER, '<n>')
     .replace(POSITION, '<path> ')
     .replace(/\s+/g, ' ')
-    .replace(FRINGES, '');
+    .replace(OUTER_PUNCTUATION, '');
   return { text, files };
 }
 
 /** `same`: the same words and files. `alike`: the same words, other files. `near`: most of the words. */
-type Likeness = 'same' | 'alike' | 'near';
+type Similarity = 'same' | 'alike' | 'near';
 
-const NEAR = 0.6;
-const SHORTEST_PART = 16;
+const MIN_SHARED_WORDS = 0.6;
+const MIN_PART_LENGTH = 16;
 
 /** Null for a different error. */
-export function compareErrors(asked: ErrorShape, kept: ErrorShape): Likeness | null {
-  if (asked.text === kept.text || isPart(asked.text, kept.text) || isPart(kept.text, asked.text)) {
+export function compareErrors(asked: NormalisedError, recorded: NormalisedError): Similarity | null {
+  if (asked.text === recorded.text || isPart(asked.text, recorded.text) || isPart(recorded.text, asked.text)) {
     const isOfOthers =
-      asked.files.length > 0 && kept.files.length > 0 && !asked.files.some((file) => kept.files.includes(file));
+      asked.files.length > 0 && recorded.files.length > 0 && !asked.files.some((file) => recorded.files.includes(file));
     return isOfOthers ? 'alike' : 'same';
   }
-  return shareWords(asked.text, kept.text) >= NEAR ? 'near' : null;
+  return compareWords(asked.text, recorded.text) >= MIN_SHARED_WORDS ? 'near' : null;
 }
 
 /** A recorded error may be cut, or lack what the program printed around it. */
 function isPart(part: string, whole: string): boolean {
-  return part.length >= SHORTEST_PART && whole.includes(part);
+  return part.length >= MIN_PART_LENGTH && whole.includes(part);
 }
 
-const MARKS: ReadonlySet<string> = new Set(['n', 'path', 'hash', 'url', 'error', 'failed']);
-const FEWEST_WORDS = 3;
+const PLACEHOLDER_WORDS: ReadonlySet<string> = new Set(['n', 'path', 'hash', 'url', 'error', 'failed']);
+const MIN_WORDS = 3;
 
 /** The Jaccard similarity of the words. */
-function shareWords(a: string, b: string): number {
+function compareWords(a: string, b: string): number {
   const wordsOf = (text: string): Set<string> =>
-    new Set((text.match(/[\p{L}_][\p{L}\p{N}_.]*/gu) ?? []).filter((word) => !MARKS.has(word)));
+    new Set((text.match(/[\p{L}_][\p{L}\p{N}_.]*/gu) ?? []).filter((word) => !PLACEHOLDER_WORDS.has(word)));
   const [left, right] = [wordsOf(a), wordsOf(b)];
-  if (Math.min(left.size, right.size) < FEWEST_WORDS) return 0;
+  if (Math.min(left.size, right.size) < MIN_WORDS) return 0;
   const both = [...left].filter((word) => right.has(word)).length;
   return both / (left.size + right.size - both);
 }
@@ -115,9 +115,9 @@ export interface Remedy {
   said: string[];
 }
 
-const MOST_OF_A_KIND = 8;
-const MOST_SAID = 2;
-const CURE =
+const MAX_PER_KIND = 8;
+const MAX_QUOTED = 2;
+const CAUSE_OR_FIX =
   /\b(?:root cause|caus(?:e|ed|ing)|because|turns? out|fix(?:es|ed|ing)?|the (?:problem|issue|bug) (?:is|was))\b/i;
 
 /** Describes the facts of a handover between two lines of its transcript, both excluded. */
@@ -137,10 +137,10 @@ function describeRemedy(
     succeeded: success?.text ?? null,
     files: between
       .filter(isChangedFile)
-      .slice(-MOST_OF_A_KIND)
+      .slice(-MAX_PER_KIND)
       .map((fact) => ({ path: locateInProject(fact, by.workspace, home), change: fact.status ?? '' })),
-    commands: textsOf(between.filter(isSuccess).slice(-MOST_OF_A_KIND)),
-    said: textsOf(between.filter(isExplanation).slice(-MOST_SAID)),
+    commands: textsOf(between.filter(isSuccess).slice(-MAX_PER_KIND)),
+    said: textsOf(between.filter(isExplanation).slice(-MAX_QUOTED)),
   };
 }
 
@@ -149,19 +149,19 @@ function isSuccess({ kind, status }: Fact): boolean {
 }
 
 function isExplanation({ kind, origin, text }: Fact): boolean {
-  return SPOKEN.has(kind) && origin === 'agent' && CURE.test(text);
+  return SPOKEN_KINDS.has(kind) && origin === 'agent' && CAUSE_OR_FIX.test(text);
 }
 
-const SPOKEN: ReadonlySet<Fact['kind']> = new Set(['decision', 'rejected', 'note']);
+const SPOKEN_KINDS: ReadonlySet<Fact['kind']> = new Set(['decision', 'rejected', 'note']);
 
-/** A fact taken over from another session has the line of another transcript. */
+/** A fact carried over from another session has a line of another transcript. */
 function isBetween({ sources: [source] }: Fact, from: number, to: number): boolean {
   if (source?.line === undefined || source.session !== undefined) return false;
   return source.line > from && source.line < to;
 }
 
 export interface PastError extends SessionOrigin {
-  likeness: Likeness;
+  likeness: Similarity;
   fact: string;
   text: string;
   /** What failed with it. */
@@ -180,71 +180,71 @@ export interface ErrorsAnswer {
   hasMore: boolean;
 }
 
-const MOST_SESSIONS = 50;
+const MAX_SESSIONS = 50;
 
 /** The sessions that met an error before, and what made it go away. The text may be a whole stack trace. */
 export async function askErrors(text: string, options: QuestionOptions): Promise<ErrorsAnswer> {
-  const lines = findTellingLines(text);
-  const shapes = lines.map(shapeError).filter((shape) => shape.text !== '');
-  const likenessOf = (fact: Fact): Likeness | null => compareFact(fact, shapes);
-  const { sessions, hasMore } = await gatherSessions(await findLeads(shapes, options), {
+  const lines = findErrorLines(text);
+  const shapes = lines.map(normaliseError).filter((shape) => shape.text !== '');
+  const likenessOf = (fact: Fact): Similarity | null => compareFact(fact, shapes);
+  const { sessions, hasMore } = await gatherSessions(await findCandidates(shapes, options), {
     read: options.read,
     accepts: ({ facts }) => facts.some((fact) => likenessOf(fact) !== null),
-    limit: MOST_SESSIONS,
+    limit: MAX_SESSIONS,
   });
   const found = sessions
     .flatMap((session) => listMatches(session, likenessOf))
     .sort((a, b) => RANKS.indexOf(a.likeness) - RANKS.indexOf(b.likeness));
   const limit = options.limit ?? found.length;
   const seen: PastError[] = [];
-  for (const match of found.slice(0, limit)) seen.push(await describeSeen(match, options));
+  for (const match of found.slice(0, limit)) seen.push(await describePastError(match, options));
   return { lines, seen, hasMore: hasMore || found.length > limit };
 }
 
-const RANKS: readonly Likeness[] = ['same', 'alike', 'near'];
-const MOST_LINES = 12;
-const LONGEST_LINE = 1000;
+const RANKS: readonly Similarity[] = ['same', 'alike', 'near'];
+const MAX_LINES = 12;
+const MAX_LINE_LENGTH = 1000;
 /** A line of a stack trace. */
 const FRAME = /^\s*(?:at\s.+[:)]|File ".+", line \d+|\d+:\s|.+\.\w+:\d+:in\s|\^+$|goroutine \d+)/;
 
 /** The lines that a capture would record as errors, or the last lines when there are none. */
-function findTellingLines(text: string): string[] {
+function findErrorLines(text: string): string[] {
   const clean = cleanText(text)
     .split('\n')
-    .map((line) => line.slice(0, LONGEST_LINE))
+    .map((line) => line.slice(0, MAX_LINE_LENGTH))
     .filter((line) => !FRAME.test(line))
     .join('\n');
-  const telling = findFailureLines(clean, MOST_LINES);
+  const telling = findFailureLines(clean, MAX_LINES);
   if (telling.length > 0) return telling;
   const lines = clean.split('\n').map(cleanLine);
-  return lines.filter((line) => line !== '').slice(-MOST_LINES);
+  return lines.filter((line) => line !== '').slice(-MAX_LINES);
 }
 
 const ERRORS: readonly FactKind[] = ['error', 'blocker'];
 
-async function findLeads(
-  shapes: readonly ErrorShape[],
+async function findCandidates(
+  shapes: readonly NormalisedError[],
   { source }: QuestionOptions,
 ): Promise<AsyncIterable<HandoverRef>> {
   const lists: FactDocument[][] = [];
   for (const shape of shapes) {
     const found = await source.mentions(shape.text.replace(/<\w+>/g, ' '), ERRORS);
-    lists.push(found.filter(({ fact }) => compareErrors(shape, shapeError(fact.text)) !== null));
+    lists.push(found.filter(({ fact }) => compareErrors(shape, normaliseError(fact.text)) !== null));
   }
-  return mergeLeads(lists.map((list) => filterFacts(list, () => true)));
+  return mergeCandidates(lists.map((list) => filterFacts(list, () => true)));
 }
 
-function compareFact(fact: Fact, shapes: readonly ErrorShape[]): Likeness | null {
+function compareFact(fact: Fact, shapes: readonly NormalisedError[]): Similarity | null {
   if (!ERRORS.includes(fact.kind)) return null;
-  const kept = shapeError(fact.text);
-  const found = new Set(shapes.map((shape) => compareErrors(shape, kept)));
+  const recorded = normaliseError(fact.text);
+  const found = new Set(shapes.map((shape) => compareErrors(shape, recorded)));
   return RANKS.find((rank) => found.has(rank)) ?? null;
 }
 
-type Match = SessionFact & { likeness: Likeness; session: SessionSummary };
+type Match = SessionFact & { likeness: Similarity; session: SessionSummary };
 
 /** The best match per failed command: one failure has many lines. */
-function listMatches(session: SessionSummary, likenessOf: (fact: Fact) => Likeness | null): Match[] {
+function listMatches(session: SessionSummary, likenessOf: (fact: Fact) => Similarity | null): Match[] {
   const best = new Map<string, Match>();
   for (const each of listOwnFacts(session)) {
     const likeness = likenessOf(each.fact);
@@ -261,7 +261,7 @@ function commandOf({ detail }: Fact): string | null {
   return typeof detail?.command === 'string' ? detail.command : null;
 }
 
-async function describeSeen(match: Match, options: QuestionOptions): Promise<PastError> {
+async function describePastError(match: Match, options: QuestionOptions): Promise<PastError> {
   const { fact, by, likeness, session } = match;
   const mark = findMark(fact, by, await options.source.marks(by.project.id));
   const remedy = await findRemedy(match, options);
@@ -297,7 +297,7 @@ async function findSuccess(
   let later: FactDocument | null = null;
   if (command === null) return { own, later };
   const ids = [computeFactId('check', command), computeFactId('command', command)];
-  for await (const run of source.tellings(ids, by.project.id)) {
+  for await (const run of source.occurrences(ids, by.project.id)) {
     const { fact, handover } = run;
     if (fact.status !== 'ok' || fact.line === null) continue;
     const { agent, session } = handover;

@@ -35,8 +35,8 @@ export async function countFiles(
   const files = new Map<string, FileCount>();
   for await (const found of facts) {
     const { fact, handover } = found;
-    const isTakenOver = fact.from !== null || (fact.trust === 'declared' && fact.ref !== null);
-    if (fact.kind !== 'file' || isTakenOver) continue;
+    const isCarriedOver = fact.from !== null || (fact.trust === 'declared' && fact.ref !== null);
+    if (fact.kind !== 'file' || isCarriedOver) continue;
     const path = locateInProject(fact, handover, home);
     const key = `${handover.project.id}\n${path}`;
     const file = files.get(key) ?? startCount(path, found);

@@ -50,8 +50,8 @@ export interface PathQuery {
 }
 
 /** How a path in a fact matches the one asked about, the surest first. */
-export const NEARNESS = ['exact', 'ending', 'name'] as const;
-export type Nearness = (typeof NEARNESS)[number];
+export const PATH_MATCHES = ['exact', 'ending', 'name'] as const;
+export type PathMatch = (typeof PATH_MATCHES)[number];
 
 const SYMBOL = /^(.{2,}?):([\p{L}_$#][\p{L}\p{N}_$#.:]*)$/u;
 const POSITION = /^(.{2,}?)(?::\d+){1,2}$/;
@@ -81,7 +81,7 @@ function kindOf(file: string, absolute: string): PathQuery['kind'] {
 type PathTest = (path: string) => boolean;
 
 /** Tests paths, relative to the root of their project, for a match of this nearness or a better one. */
-export function testPaths({ kind, path, typed }: PathQuery, nearness: Nearness): PathTest {
+export function testPaths({ kind, path, typed }: PathQuery, nearness: PathMatch): PathTest {
   if (kind === 'pattern') {
     const [whole, ending] = [compilePattern(path), compilePattern(`**/${typed}`)];
     return (other) => (nearness === 'exact' ? whole : ending).test(other);

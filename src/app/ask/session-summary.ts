@@ -1,4 +1,4 @@
-import { isTakenOver, type Marks } from '../../handover/marks.ts';
+import { isCarriedOver, type Marks } from '../../handover/marks.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import type { FactDocument, FactFilter, Finder, HandoverRecord } from '../../search/finder.ts';
@@ -10,7 +10,7 @@ export interface FactSource {
   /** The facts of these kinds that best match words of the text. */
   mentions(text: string, kinds: readonly FactKind[]): Promise<FactDocument[]>;
   /** The facts with these ids in every handover of a project, whatever the scope is. */
-  tellings(ids: readonly string[], project: string): AsyncIterable<FactDocument>;
+  occurrences(ids: readonly string[], project: string): AsyncIterable<FactDocument>;
   marks(project: string): Promise<Marks>;
 }
 
@@ -21,7 +21,7 @@ export function openFactSource(finder: Finder, scope: Pick<FactFilter, 'project'
       const { texts } = await finder.gather({ ...scope, text, kinds, limit: 0 }, parseQuery(text));
       return texts.flatMap((document) => (document.what === 'fact' ? [document] : []));
     },
-    tellings: (ids, id) => finder.facts({ ids, project: { id } }),
+    occurrences: (ids, id) => finder.facts({ ids, project: { id } }),
     marks: (project) => finder.marks(project),
   };
 }
@@ -30,7 +30,7 @@ export function openFactSource(finder: Finder, scope: Pick<FactFilter, 'project'
 export type HandoverRef = Pick<HandoverRecord, 'id' | 'agent' | 'session'>;
 
 /** Merges lists of facts, each newest first, into one such list of their handovers, each once. */
-export async function* mergeLeads(lists: readonly AsyncIterable<FactDocument>[]): AsyncIterable<HandoverRef> {
+export async function* mergeCandidates(lists: readonly AsyncIterable<FactDocument>[]): AsyncIterable<HandoverRef> {
   const open = lists.map((list) => list[Symbol.asyncIterator]());
   const heads = await Promise.all(open.map((list) => list.next()));
   const seen = new Set<string>();
@@ -110,17 +110,17 @@ export function describeOrigin({ newest }: SessionSummary, by: Handover = newest
 
 export type SessionFact = { fact: Fact; by: Handover };
 
-/** Every fact of the session once, as in its newest handover, without those taken over from another session. */
+/** Every fact of the session once, as in its newest handover, without those carried over from another session. */
 export function listOwnFacts({ handovers }: SessionSummary): SessionFact[] {
   const own = new Map<string, SessionFact>();
   for (const by of handovers)
-    for (const fact of by.facts) if (!own.has(fact.id) && !isTakenOver(fact)) own.set(fact.id, { fact, by });
+    for (const fact of by.facts) if (!own.has(fact.id) && !isCarriedOver(fact)) own.set(fact.id, { fact, by });
   return [...own.values()];
 }
 
 /** The request that was worked on, else the title. */
 export function findGoal({ facts, title }: Handover): string {
-  const goals = facts.filter((fact) => fact.kind === 'goal' && !isTakenOver(fact));
+  const goals = facts.filter((fact) => fact.kind === 'goal' && !isCarriedOver(fact));
   const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
   return current?.text ?? title;
 }

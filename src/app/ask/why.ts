@@ -1,11 +1,11 @@
-import { findMark, isTakenOver, type Marks } from '../../handover/marks.ts';
+import { findMark, isCarriedOver, type Marks } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
 import type { Workspace } from '../../model/workspace.ts';
 import type { FactState } from '../../search/query.ts';
-import { makeMentionTest, NEARNESS, type Nearness, type PathQuery, testPaths } from './path-query.ts';
+import { makeMentionTest, PATH_MATCHES, type PathMatch, type PathQuery, testPaths } from './path-query.ts';
 import {
   describeOrigin,
   filterFacts,
@@ -14,7 +14,7 @@ import {
   type HandoverRef,
   lineOf,
   listOwnFacts,
-  mergeLeads,
+  mergeCandidates,
   type QuestionOptions,
   type SessionFact,
   type SessionOrigin,
@@ -39,7 +39,7 @@ export interface WhySession extends SessionOrigin {
 }
 
 export interface Why {
-  nearness: Nearness;
+  nearness: PathMatch;
   /** The newest first. */
   sessions: WhySession[];
   hasMore: boolean;
@@ -51,9 +51,9 @@ interface WhyOptions extends QuestionOptions {
 
 /** Why a file is as it is. If nothing is known of its path, files with the same end of a path, then with the same name, are tried: files move. */
 export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why> {
-  for (const nearness of NEARNESS) {
+  for (const nearness of PATH_MATCHES) {
     const tests = makePathTests(asked, nearness, options);
-    const leads = await findLeads(asked, tests, options);
+    const leads = await findCandidates(asked, tests, options);
     const { sessions, hasMore } = await gatherSessions(leads, {
       read: options.read,
       accepts: (handover) => handover.facts.some((fact) => tests.touches(fact, handover) || tests.settles(fact)),
@@ -67,7 +67,7 @@ export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why
 type PathTests = ReturnType<typeof makePathTests>;
 
 /** What is asked, as tests of facts. */
-function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, home }: WhyOptions) {
+function makePathTests(asked: PathQuery, nearness: PathMatch, { earlierNames, home }: WhyOptions) {
   const names = new Set(earlierNames);
   const isNear = testPaths(asked, nearness);
   const isAt = (path: string): boolean => isNear(path) || names.has(path);
@@ -82,14 +82,14 @@ function makePathTests(asked: PathQuery, nearness: Nearness, { earlierNames, hom
     mentions,
     touches: (fact: Fact, { workspace }: Handover): boolean =>
       fact.kind === 'file' && isAt(locate(fact, workspace)) && (symbol === null || hasSymbol(fact, symbol)),
-    settles: (fact: Fact): boolean => isReason(fact) !== null && !isTakenOver(fact) && mentions(fact.text),
+    settles: (fact: Fact): boolean => isReason(fact) !== null && !isCarriedOver(fact) && mentions(fact.text),
   };
 }
 
 const REASONS: readonly FactKind[] = ['decision', 'constraint', 'rejected', 'note', 'goal'];
 
 /** The handovers with a file fact for such a path, or with a reason that mentions it. */
-async function findLeads(
+async function findCandidates(
   asked: PathQuery,
   tests: PathTests,
   { source, earlierNames }: WhyOptions,
@@ -102,7 +102,7 @@ async function findLeads(
   );
   const words = asked.symbol ?? (names.length === 0 ? asked.typed : names.join(' '));
   const speaking = await source.mentions(words, REASONS);
-  return mergeLeads([...touching, filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
+  return mergeCandidates([...touching, filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
 }
 
 /** A file fact lists the symbols that the session worked on. */

@@ -7,8 +7,8 @@ import { type HookCall, openHookCall } from './hook-call.ts';
 import {
   type CaptureJob,
   describeCaptureJob,
-  type HandedReply,
   listJobs,
+  type PipedReply,
   timeOfJob,
   WORKER_STARTS_WITHIN_MS,
   writeJob,
@@ -31,7 +31,7 @@ import {
 /** What a hook is to do: print a text for its agent, and start workers, each for the session of its key. */
 export interface HookResult {
   output: string | null;
-  workers: { key: string; handed: HandedReply | null }[];
+  workers: { key: string; piped: PipedReply | null }[];
 }
 
 const NO_RESULT: HookResult = { output: null, workers: [] };
@@ -67,20 +67,20 @@ function handleCapture(call: HookCall): HookResult {
 }
 
 /** A pipe holds this much without a reader. A longer reply is left to the transcript. */
-const LONGEST_REPLY = 48_000;
+const MAX_REPLY_LENGTH = 48_000;
 
 /** Writes the job before it looks for others: the worker of an older job looks again afterwards and finds this one. */
 function queueCapture(
   { store, machine, nowMs }: HookCall,
   { key, job, reply }: { key: string; job: CaptureJob; reply: string | null },
 ): HookResult['workers'] {
-  const isHanded = reply !== null && reply.trim() !== '' && reply.length <= LONGEST_REPLY;
+  const isHanded = reply !== null && reply.trim() !== '' && reply.length <= MAX_REPLY_LENGTH;
   const own = writeJob(store, key, { job: { ...job, isHanded }, machine });
-  if (isHanded) return [{ key, handed: { job: own, reply } }];
+  if (isHanded) return [{ key, piped: { job: own, reply } }];
   const isExpected = listJobs(store, key).some(
     (name) => name < own && Math.abs(nowMs - timeOfJob(name)) < WORKER_STARTS_WITHIN_MS,
   );
-  return isExpected ? [] : [{ key, handed: null }];
+  return isExpected ? [] : [{ key, piped: null }];
 }
 
 function handleStart(call: HookCall): HookResult {
@@ -90,18 +90,18 @@ function handleStart(call: HookCall): HookResult {
   if (source === null) return NO_RESULT;
   const crashed = source === 'new' ? findCrashedSessions(call) : [];
   const workers = crashed.flatMap((one) => queueCapture(call, { ...one, reply: null }));
-  if (!kind.dialect.reaches('start', source)) {
+  if (!kind.dialect.canDeliver('start', source)) {
     defer(call, source);
     return { output: null, workers };
   }
   if (crashed.length === 0) waitForCapture(call, source);
   const delivery = gatherDelivery(call, { source, deferredMs: null });
-  const decision = decide(delivery.occasion);
+  const decision = decide(delivery.start);
   // A session only now found to have crashed is captured in time for the next prompt.
   const isLate =
     crashed.length > 0 &&
-    (settings.startup === 'brief' || (settings.startup === 'hint' && decision.give === 'nothing'));
-  const isMissing = source === 'compaction' && delivery.occasion.own === null && !delivery.hasDamage;
+    (settings.startup === 'brief' || (settings.startup === 'hint' && decision.kind === 'nothing'));
+  const isMissing = source === 'compaction' && delivery.start.own === null && !delivery.hasDamage;
   if (!isLate && !isMissing) return { output: deliver(call, delivery, decision), workers };
   defer(call, source);
   return { output: null, workers };
@@ -125,7 +125,7 @@ function findSource({ store, kind, input, root, process, terminal }: HookCall): 
 /** Delivers what could not be delivered at the start, and what follows a compaction that no hook reports. */
 function handleDeferred(call: HookCall): HookResult {
   const { store, key, kind, input } = call;
-  if (!kind.dialect.reaches(kind.moment, null)) return NO_RESULT;
+  if (!kind.dialect.canDeliver(kind.moment, null)) return NO_RESULT;
   recordOpenSession(store, describeSession(call));
   const found = findDeferred(store, key);
   const deferred = found?.agent === kind.agent && found.session === input.session ? found : null;
@@ -134,8 +134,8 @@ function handleDeferred(call: HookCall): HookResult {
   const source = deferred?.source ?? 'compaction';
   const delivery = gatherDelivery(call, { source, deferredMs: deferred?.atMs ?? null });
   if (deferred === null && !delivery.isCompactedSince) return NO_RESULT;
-  const decision = decide(delivery.occasion);
-  if (deferred !== null && !(isCapturing && decision.give === 'nothing')) removeDeferred(store, key);
+  const decision = decide(delivery.start);
+  if (deferred !== null && !(isCapturing && decision.kind === 'nothing')) removeDeferred(store, key);
   return { output: deliver(call, delivery, decision), workers: [] };
 }
 
@@ -144,7 +144,7 @@ function describeSession({ kind, input, root, terminal, process, nowMs }: HookCa
   return { agent: kind.agent, session, root, cwd, transcript, terminal, process, atMs: nowMs };
 }
 
-const MOST_CRASHED = 3;
+const MAX_CRASHED = 3;
 /** Where it is unknown whether an agent still runs, one that wrote nothing for so long counts as ended. */
 const QUIET_MS = 15 * 60 * 1000;
 
@@ -158,7 +158,7 @@ function findCrashedSessions(call: HookCall): { key: string; job: CaptureJob }[]
     if (lastMs === null) removeOpenSession(store, session);
     else found.push({ key: keyOfSession(session), job: describeCaptureJob(session, { moment: 'end', atMs, lastMs }) });
   }
-  return found.slice(0, MOST_CRASHED);
+  return found.slice(0, MAX_CRASHED);
 }
 
 function hasEnded(session: OpenSession, { process, nowMs }: HookCall): boolean {

@@ -44,14 +44,14 @@ export const JOURNAL_JOB = {
   atMs: isNumber,
 };
 
-/** An event about a handover, to be entered in the journal. */
+/** An event about a handover, to be appended to the journal. */
 export type JournalJob = RecordOf<typeof JOURNAL_JOB>;
 
-/** `job` is the name of the job that the reply belongs to. */
-export const HANDED_REPLY = { job: isText, reply: isText };
+/** What a hook writes to the standard input of its worker. `job` is the name of the job that the reply belongs to. */
+export const PIPED_REPLY = { job: isText, reply: isText };
 
 /** The agent's last reply, for the worker. It may contain secrets, so it goes through a pipe and never into a file. */
-export type HandedReply = RecordOf<typeof HANDED_REPLY>;
+export type PipedReply = RecordOf<typeof PIPED_REPLY>;
 
 export function describeCaptureJob(
   { agent, session, cwd, transcript, terminal, process }: OpenSession,

@@ -31,12 +31,12 @@ export interface AutomationSettings {
 export interface ResumeState {
   /** Whether its agent still has its transcript, and so its context. */
   hasTranscript: boolean;
-  /** Whether its files or HEAD changed since it was captured, and not by itself. */
-  isOvertaken: boolean;
+  /** Whether somebody else changed its files or HEAD since it was captured. */
+  hasChanges: boolean;
 }
 
-/** A session with a prepared brief, as far as the policy needs to know it. */
-export interface Offer {
+/** A session whose prepared brief could be delivered, as far as the policy needs to know it. */
+export interface Candidate {
   agent: string;
   session: string;
   root: string;
@@ -45,7 +45,8 @@ export interface Offer {
   state: 'running' | 'ended' | 'unknown';
 }
 
-export interface Occasion<T extends Offer> {
+/** The session that a hook was called for, and what could be delivered to it. */
+export interface SessionStart<T extends Candidate> {
   source: StartSource;
   agent: string;
   session: string;
@@ -67,75 +68,75 @@ export interface Occasion<T extends Offer> {
   last: T | null;
 }
 
-export type Decision<T extends Offer> =
-  | { give: 'nothing'; why: string }
-  | { give: 'brief'; offer: T; why: string }
+export type Decision<T extends Candidate> =
+  | { kind: 'nothing'; why: string }
+  | { kind: 'brief'; candidate: T; why: string }
   /** The changes since the session was captured. */
-  | { give: 'changes'; offer: T; why: string }
+  | { kind: 'changes'; candidate: T; why: string }
   /** `isStale`: instead of a brief that is too old. */
-  | { give: 'hint'; offer: T; why: string; isStale: boolean };
+  | { kind: 'hint'; candidate: T; why: string; isStale: boolean };
 
-const LONGEST_HINT_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_HINT_AGE_MS = 7 * 24 * 60 * 60 * 1000;
 
-export function decide<T extends Offer>(occasion: Occasion<T>): Decision<T> {
-  if (occasion.isSubAgent) return nothing('a sub-agent gets its task from its agent');
-  if (occasion.isScheduled) return nothing('it was started by a timer');
-  switch (occasion.source) {
+export function decide<T extends Candidate>(start: SessionStart<T>): Decision<T> {
+  if (start.isSubAgent) return nothing('a sub-agent gets its task from its agent');
+  if (start.isScheduled) return nothing('it was started by a timer');
+  switch (start.source) {
     case 'compaction':
-      return deliverOwn(occasion, 'after compaction');
+      return deliverOwn(start, 'after compaction');
     case 'resume':
-      return deliverResumed(occasion);
+      return deliverResumed(start);
     case 'clear':
-      return deliverBefore(occasion) ?? deliverLast(occasion);
+      return deliverBefore(start) ?? deliverLast(start);
     case 'new':
-      return deliverLast(occasion);
+      return deliverLast(start);
   }
 }
 
-function deliverOwn<T extends Offer>(occasion: Occasion<T>, why: string): Decision<T> {
-  const { own, root } = occasion;
+function deliverOwn<T extends Candidate>(start: SessionStart<T>, why: string): Decision<T> {
+  const { own, root } = start;
   if (own?.root !== root) return nothing('there is no prepared brief of this session');
-  return deliverIfFresh(occasion, own, why);
+  return deliverIfFresh(start, own, why);
 }
 
-function deliverResumed<T extends Offer>(occasion: Occasion<T>): Decision<T> {
-  const { own, root, resumed, keepsContext, compactionsAtDelivery: atDelivery } = occasion;
-  if (resumed?.hasTranscript === false) return deliverOwn(occasion, 'resumed, its transcript is gone');
+function deliverResumed<T extends Candidate>(start: SessionStart<T>): Decision<T> {
+  const { own, root, resumed, keepsContext, compactionsAtDelivery: atDelivery } = start;
+  if (resumed?.hasTranscript === false) return deliverOwn(start, 'resumed, its transcript is gone');
   // Never compacted, as far as known: the last capture may be older than a compaction that a hook reported.
   const isWhole = (own?.compactions ?? 0) === 0 && (atDelivery ?? 0) === 0;
   const hasDelivery = keepsContext && own !== null && atDelivery !== null && own.compactions <= atDelivery;
-  if (!isWhole && !hasDelivery) return deliverOwn(occasion, 'resumed');
-  return own !== null && own.root === root && resumed?.isOvertaken === true
-    ? { give: 'changes', offer: own, why: 'resumed' }
+  if (!isWhole && !hasDelivery) return deliverOwn(start, 'resumed');
+  return own !== null && own.root === root && resumed?.hasChanges === true
+    ? { kind: 'changes', candidate: own, why: 'resumed' }
     : nothing('it still has all of it');
 }
 
 /** Null when there was none. */
-function deliverBefore<T extends Offer>(occasion: Occasion<T>): Decision<T> | null {
-  const { before, root, agent, session } = occasion;
+function deliverBefore<T extends Candidate>(start: SessionStart<T>): Decision<T> | null {
+  const { before, root, agent, session } = start;
   if (before?.root !== root || before.agent !== agent || before.session === session) return null;
-  return deliverIfFresh(occasion, before, 'after /clear');
+  return deliverIfFresh(start, before, 'after /clear');
 }
 
-function deliverLast<T extends Offer>(occasion: Occasion<T>): Decision<T> {
-  const { last, startup, root, agent, session } = occasion;
+function deliverLast<T extends Candidate>(start: SessionStart<T>): Decision<T> {
+  const { last, startup, root, agent, session } = start;
   if (startup === 'off') return nothing('restore.startup is off');
   if (last?.root !== root) return nothing('there is no prepared brief in this worktree');
   if (last.agent === agent && last.session === session) return nothing('the last session here is this one');
   if (last.state === 'running') return nothing('the last session here is still running');
-  if (startup === 'brief' && last.state === 'ended') return deliverIfFresh(occasion, last, 'a new session');
+  if (startup === 'brief' && last.state === 'ended') return deliverIfFresh(start, last, 'a new session');
   return hint(last, 'a new session', false);
 }
 
-function deliverIfFresh<T extends Offer>({ freshMs }: Occasion<T>, offer: T, why: string): Decision<T> {
-  return offer.ageMs <= freshMs ? { give: 'brief', offer, why } : hint(offer, why, true);
+function deliverIfFresh<T extends Candidate>({ freshMs }: SessionStart<T>, candidate: T, why: string): Decision<T> {
+  return candidate.ageMs <= freshMs ? { kind: 'brief', candidate, why } : hint(candidate, why, true);
 }
 
-function hint<T extends Offer>(offer: T, why: string, isStale: boolean): Decision<T> {
-  if (offer.ageMs > LONGEST_HINT_MS) return nothing('it is older than a week');
-  return { give: 'hint', offer, why, isStale };
+function hint<T extends Candidate>(candidate: T, why: string, isStale: boolean): Decision<T> {
+  if (candidate.ageMs > MAX_HINT_AGE_MS) return nothing('it is older than a week');
+  return { kind: 'hint', candidate, why, isStale };
 }
 
-function nothing(why: string): { give: 'nothing'; why: string } {
-  return { give: 'nothing', why };
+function nothing(why: string): { kind: 'nothing'; why: string } {
+  return { kind: 'nothing', why };
 }

@@ -16,7 +16,7 @@ import { expandHome } from '../../platform/paths.ts';
 import { readHeadCommit } from '../../platform/worktree.ts';
 import { readIntact } from '../../store/handovers.ts';
 import { readMarked, readMarks } from '../../store/marks.ts';
-import { READY, type Store } from '../../store/store.ts';
+import { HOOK_STATE, type Store } from '../../store/store.ts';
 import type { CaptureJob } from './jobs.ts';
 import {
   type Briefs,
@@ -40,7 +40,7 @@ interface CapturedSession {
   compactions: number;
 }
 
-/** Writes everything that a hook needs to hand this session over. */
+/** Writes everything that a hook needs to deliver a brief of this session. */
 export function prepareBriefs(store: Store, captured: CapturedSession): void {
   const handover = readMarked(store, captured.handover);
   const prepared = describePrepared({ ...captured, handover }, store.machine);
@@ -62,7 +62,7 @@ export function prepareBriefs(store: Store, captured: CapturedSession): void {
 }
 
 /** What every agent reads in full, with room for what a hook adds. */
-const MOST_CHARACTERS = 9000;
+const MAX_CHARACTERS = 9000;
 const MAX_TITLE_BYTES = 120;
 
 function describePrepared(
@@ -99,7 +99,7 @@ function compileBriefs(agent: string, handover: Handover): Briefs {
   const compileFor = (name: string): string => {
     const reader = findReader(name);
     if (reader === null) return '';
-    const maxCharacters = Math.min(reader.maxCharacters ?? MOST_CHARACTERS, MOST_CHARACTERS);
+    const maxCharacters = Math.min(reader.maxCharacters ?? MAX_CHARACTERS, MAX_CHARACTERS);
     return compileBrief(handover, { ...reader, maxCharacters }).text;
   };
   return { own: compileFor(agent), any: compileFor('generic') };
@@ -111,13 +111,13 @@ const CHANGED: ReadonlySet<string> = new Set(['created', 'edited', 'deleted']);
 
 /** Made once, by whoever comes first. */
 function ensureSealKey(store: Store): string {
-  ensurePrivateFolder(store.root, READY);
+  ensurePrivateFolder(store.root, HOOK_STATE);
   const path = pathOfSealKey(store.root);
   createCacheFile(path, randomBytes(32).toString('hex'));
   return readSmallFile(path) ?? '';
 }
 
-const MOST_REFRESHED = 100;
+const MAX_REFRESHED = 100;
 
 /** Rewrites the newest prepared briefs of a project, after its facts were marked. */
 export function refreshPreparedBriefs(store: Store, project: string): void {
@@ -125,7 +125,7 @@ export function refreshPreparedBriefs(store: Store, project: string): void {
   if (key === null) return;
   const marks = readMarks(store, project);
   const ids = listFolder(join(store.root, ...FOLDERS.handovers)).filter(isHandoverId);
-  for (const id of ids.sort().slice(-MOST_REFRESHED)) {
+  for (const id of ids.sort().slice(-MAX_REFRESHED)) {
     const handover = readIntact(store, id);
     if (handover === null || handover.session.id === null || handover.project.id !== project) continue;
     const { agent, id: session } = handover.session;

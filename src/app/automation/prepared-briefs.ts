@@ -4,7 +4,7 @@ import { printLongFingerprint } from '../../model/hash.ts';
 import { statFile } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { readHeadCommit } from '../../platform/worktree.ts';
-import { HANDOVERS, READY } from '../../store/store.ts';
+import { HANDOVERS, HOOK_STATE } from '../../store/store.ts';
 import type { ResumeState } from './policy.ts';
 import {
   FOLDERS,
@@ -65,7 +65,7 @@ const PREPARED_BRIEF = {
   marks: (value: unknown): value is Briefs => hasForm(value, BRIEFS),
 };
 
-/** All that a hook needs to hand a session over: it reads nothing else but the watched files. */
+/** All that a hook needs to deliver a brief: it reads nothing else but the watched files. */
 export type PreparedBrief = RecordOf<typeof PREPARED_BRIEF>;
 
 export interface OpenBrief {
@@ -74,7 +74,7 @@ export interface OpenBrief {
   readBrief(of: keyof Briefs): string | null;
 }
 
-/** `isDamaged` tells a file that was changed from one that does not exist, or is of another session or version. */
+/** `isDamaged`: the file was changed. False when there is none, or it is of another session or version. */
 type BriefSearch = OpenBrief | { prepared: null; isDamaged: boolean };
 
 const MISSING: BriefSearch = { prepared: null, isDamaged: false };
@@ -85,7 +85,7 @@ export function pathOfPreparedBrief(store: string, key: string): string {
 }
 
 export function pathOfSealKey(store: string): string {
-  return join(store, READY, 'key');
+  return join(store, HOOK_STATE, 'key');
 }
 
 /**
@@ -174,6 +174,6 @@ export function checkResumed(prepared: PreparedBrief, named: string | null): Res
   const isElsewhere = named !== null && named !== transcript && statFile(named) !== null;
   // A session that continued after it was captured may have made the changes itself.
   const changes = stat?.size === transcriptBytes ? findWatchedChanges(prepared) : null;
-  const isOvertaken = changes !== null && (changes.files.length > 0 || changes.head !== null);
-  return { hasTranscript: !isShort || isElsewhere, isOvertaken };
+  const hasChanges = changes !== null && (changes.files.length > 0 || changes.head !== null);
+  return { hasTranscript: !isShort || isElsewhere, hasChanges };
 }

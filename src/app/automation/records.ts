@@ -11,31 +11,31 @@ import {
 import { measureRegularFile, readRegularFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { CODE_FOLDER } from '../../platform/paths.ts';
-import { LOG, READY, READY_BY_HANDOVER, READY_SESSIONS, SPOOL } from '../../store/store.ts';
+import { BRIEFS_BY_HANDOVER, HOOK_STATE, LOG, PREPARED_BRIEFS, SPOOL } from '../../store/store.ts';
 
 /** Files are named by keys. The full value is in the file and is compared, so two with one key are never mistaken. */
 export const FOLDERS = {
   /** The prepared brief of each captured session. */
-  sessions: READY_SESSIONS,
+  sessions: PREPARED_BRIEFS,
   /** For a handover's id, the file name of its session's prepared brief. */
-  handovers: READY_BY_HANDOVER,
+  handovers: BRIEFS_BY_HANDOVER,
   /** The session last captured in a terminal or worktree. */
-  terminals: [READY, 'terminals'],
-  worktrees: [READY, 'worktrees'],
+  terminals: [HOOK_STATE, 'terminals'],
+  worktrees: [HOOK_STATE, 'worktrees'],
   /** Deliveries to a session, numbered. */
-  deliveries: [READY, 'given'],
+  deliveries: [HOOK_STATE, 'given'],
   /** Open sessions: a folder for each worktree. */
-  openSessions: [READY, 'begun'],
+  openSessions: [HOOK_STATE, 'begun'],
   /** Deliveries put off until the next prompt. */
-  deferred: [READY, 'owed'],
-  settings: [READY, 'settings'],
+  deferred: [HOOK_STATE, 'owed'],
+  settings: [HOOK_STATE, 'settings'],
   /** The compiled code of the hook. */
   code: CODE_FOLDER,
   jobs: [SPOOL],
 } as const satisfies Record<string, readonly string[]>;
 
 const LIMITS = { files: 500, bytes: 32 * 1024 * 1024 };
-const MOST_WORKTREES = 500;
+const MAX_WORKTREES = 500;
 
 /** Removes the oldest files. Deliveries to sessions with a prepared brief stay: else they would be given it again. */
 export function trimFolders(store: string): void {
@@ -43,7 +43,7 @@ export function trimFolders(store: string): void {
   for (const folder of Object.values(others)) trimCacheFolder(join(store, ...folder), LIMITS);
   const prepared = new Set(listFolder(join(store, ...FOLDERS.sessions)).map(keyOfFile));
   trimCacheFolder(join(store, ...deliveries), LIMITS, (name) => prepared.has(keyOfFile(name)));
-  trimSubfolders(join(store, ...openSessions), MOST_WORKTREES);
+  trimSubfolders(join(store, ...openSessions), MAX_WORKTREES);
 }
 
 /** Only good for naming files. */

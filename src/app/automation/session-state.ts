@@ -83,7 +83,7 @@ const DELIVERY = {
 export type DeliveryRecord = RecordOf<typeof DELIVERY>;
 
 /** A hook that is installed twice is called twice at once, by the same process. */
-const TWIN_HOOK_MS = 5000;
+const DUPLICATE_HOOK_MS = 5000;
 
 /** The deliveries to a session, oldest first. They are few: one for each loss of context. */
 export function listDeliveries(store: string, key: string): DeliveryRecord[] {
@@ -103,12 +103,12 @@ export function claimDelivery(
   { delivery, before }: { delivery: DeliveryRecord; before: readonly DeliveryRecord[] },
 ): boolean {
   const last = before.at(-1);
-  const isTwin =
+  const isDuplicate =
     last?.handover === delivery.handover &&
     last.form === delivery.form &&
     last.process === delivery.process &&
-    Math.abs(delivery.atMs - last.atMs) < TWIN_HOOK_MS;
-  if (isTwin) return false;
+    Math.abs(delivery.atMs - last.atMs) < DUPLICATE_HOOK_MS;
+  if (isDuplicate) return false;
   const folder = ensurePrivateFolder(store, ...FOLDERS.deliveries);
   return createCacheFile(join(folder, nameDelivery(key, before.length + 1)), JSON.stringify(delivery));
 }

@@ -21,11 +21,11 @@ import { findSettings, isPaused } from './hook-call.ts';
 import {
   CAPTURE_JOB,
   type CaptureJob,
-  type HandedReply,
   JOURNAL_JOB,
   JOURNAL_QUEUE,
   type JournalJob,
   listJobs,
+  type PipedReply,
   pathOfJob,
   timeOfJob,
   WORKER_STARTS_WITHIN_MS,
@@ -46,21 +46,21 @@ import { listDeliveries, removeOpenSession } from './session-state.ts';
 const CAPTURE_WAIT_MS = 60_000;
 const JOURNAL_WAIT_MS = 5000;
 /** A worker that takes longer leaves the rest to the next one. */
-const LONGEST_WORK_MS = 120_000;
+const MAX_WORK_MS = 120_000;
 
-/** One worker at a time for a session. Jobs that other workers bring a reply (`handed`) for are left to them. */
-export async function processJobs(store: Store, key: string, handed: HandedReply | null = null): Promise<void> {
+/** One worker at a time for a session. Jobs that other workers bring a reply (`piped`) for are left to them. */
+export async function processJobs(store: Store, key: string, piped: PipedReply | null = null): Promise<void> {
   const { clock } = store.machine;
-  const until = clock.now() + LONGEST_WORK_MS;
+  const until = clock.now() + MAX_WORK_MS;
   // Sixteen locks for all sessions, because each leaves a file behind.
   const lock = acquireLock(describeLock(store, key.slice(0, 1), CAPTURE_WAIT_MS));
   try {
     for (;;) {
-      const jobs = takeJobs(store, key, handed);
+      const jobs = takeJobs(store, key, piped);
       if (jobs.length === 0 || clock.now() > until) break;
-      await captureJobs(store, jobs, handed);
+      await captureJobs(store, jobs, piped);
     }
-    enterJournalJobs(store);
+    runJournalJobs(store);
     trimFolders(store.root);
   } finally {
     lock.release();
@@ -76,12 +76,12 @@ function describeLock(store: Store, suffix: string, waitMs: number): LockOptions
 type TakenJobs = { name: string; job: CaptureJob | null }[];
 
 /** A hook that is installed twice is called twice at once. */
-const TWIN_HOOK_MS = 1000;
+const DUPLICATE_HOOK_MS = 1000;
 
 /** All jobs of a session, except those that another worker is about to take with a reply. */
-function takeJobs(store: Store, key: string, handed: HandedReply | null): TakenJobs {
+function takeJobs(store: Store, key: string, piped: PipedReply | null): TakenJobs {
   const nowMs = store.machine.clock.now();
-  const ownMs = handed === null ? 0 : timeOfJob(handed.job) + TWIN_HOOK_MS;
+  const ownMs = piped === null ? 0 : timeOfJob(piped.job) + DUPLICATE_HOOK_MS;
   return listJobs(store.root, key)
     .map((name) => ({ name, job: readRecord(pathOfJob(store.root, name), CAPTURE_JOB) }))
     .filter(({ name, job }) => {
@@ -91,22 +91,22 @@ function takeJobs(store: Store, key: string, handed: HandedReply | null): TakenJ
 }
 
 /** Jobs are removed even if the capture fails: the next event of the session makes a new one. */
-async function captureJobs(store: Store, taken: TakenJobs, handed: HandedReply | null): Promise<void> {
+async function captureJobs(store: Store, taken: TakenJobs, piped: PipedReply | null): Promise<void> {
   try {
     const jobs = taken.flatMap(({ job }) => job ?? []);
     const last = jobs.at(-1);
-    const isOwn = taken.some(({ name }) => name === handed?.job);
-    if (last !== undefined) await runCapture(store, joinJobs(jobs, last), isOwn ? handed : null);
+    const isOwn = taken.some(({ name }) => name === piped?.job);
+    if (last !== undefined) await runCapture(store, joinJobs(jobs, last), isOwn ? piped : null);
   } finally {
     for (const { name, job } of taken) {
-      if (job === null) setUnknownJobAside(store, name);
+      if (job === null) quarantineUnknownJob(store, name);
       removeFile(pathOfJob(store.root, name));
     }
   }
 }
 
 /** Copies and logs a job of another version. One that is not JSON was cut off by a crash: nothing worth keeping. */
-function setUnknownJobAside(store: Store, name: string): void {
+function quarantineUnknownJob(store: Store, name: string): void {
   const text = readSmallFile(pathOfJob(store.root, name)) ?? '';
   if (parseRow(text) === null) return;
   const reason = 'a job that this version does not know';
@@ -124,7 +124,7 @@ function joinJobs(jobs: readonly CaptureJob[], last: CaptureJob): CaptureJob {
   };
 }
 
-async function runCapture(store: Store, job: CaptureJob, handed: HandedReply | null): Promise<void> {
+async function runCapture(store: Store, job: CaptureJob, piped: PipedReply | null): Promise<void> {
   const { machine } = store;
   const root = findWorktreeRoot(job.cwd ?? machine.cwd);
   if (root === null) return;
@@ -133,20 +133,20 @@ async function runCapture(store: Store, job: CaptureJob, handed: HandedReply | n
   const found = await findJobSession(store, job);
   if (found !== null) {
     const { agent, session: before } = found;
-    waitForTranscript(before.path, job, handed?.reply ?? null);
+    waitForTranscript(before.path, job, piped?.reply ?? null);
     const now = agent.inspectFile(before.path);
     const session = now?.id === before.id ? { ...now, cwd: before.cwd } : before;
     const known = {
       ...(job.terminal === null ? {} : { terminal: job.terminal }),
-      ...(handed === null ? {} : { lastReply: handed.reply }),
+      ...(piped === null ? {} : { lastReply: piped.reply }),
     };
-    const kept = await saveSession(store, { agent, session }, known);
-    if (kept.outcome === 'refused') {
+    const saved = await saveSession(store, { agent, session }, known);
+    if (saved.outcome === 'refused') {
       const message = `nothing in the transcript of a session of ${job.agent} was understood`;
       throw new HandoverError('HANDOVER_TRANSCRIPT_DRIFTED', message);
     }
-    prepareBriefs(store, { job, root, session, ...kept });
-    enterConsumed(store, job);
+    prepareBriefs(store, { job, root, session, ...saved });
+    recordConsumed(store, job);
   }
   if (job.moment === 'end') removeOpenSession(store.root, { ...job, root });
 }
@@ -165,7 +165,7 @@ async function findJobSession(store: Store, job: CaptureJob): Promise<SessionOfA
 }
 
 const STEP_MS = 50;
-const LONGEST_WAIT_MS = 1500;
+const MAX_WAIT_MS = 1500;
 /** A transcript that did not grow for so long is complete. */
 const QUIET_MS = 600;
 const TAIL_BYTES = 512 * 1024;
@@ -176,7 +176,7 @@ function waitForTranscript(path: string, { agent, moment }: CaptureJob, reply: s
   if (reply !== null) {
     const words = JSON.stringify(reply.trim()).slice(1, -1).slice(-200);
     waitUntil(() => readTail(path, TAIL_BYTES)?.includes(words) ?? true);
-  } else if (findDialect(agent)?.lags === true) {
+  } else if (findDialect(agent)?.writesLate === true) {
     let quiet = 0;
     let size = statFile(path)?.size;
     waitUntil(() => {
@@ -189,23 +189,23 @@ function waitForTranscript(path: string, { agent, moment }: CaptureJob, reply: s
 }
 
 function waitUntil(isDone: () => boolean): void {
-  for (let waited = 0; waited < LONGEST_WAIT_MS && !isDone(); waited += STEP_MS) sleep(STEP_MS);
+  for (let waited = 0; waited < MAX_WAIT_MS && !isDone(); waited += STEP_MS) sleep(STEP_MS);
 }
 
-/** Workers take turns. A job is removed after it was entered: a kill in between leaves an entry twice, never none. */
-function enterJournalJobs(store: Store): void {
+/** Appends the queued journal entries, one worker at a time. A kill may append an entry twice, but never loses one. */
+function runJournalJobs(store: Store): void {
   if (listJobs(store.root, JOURNAL_QUEUE).length === 0) return;
   withLock(describeLock(store, 'journal', JOURNAL_WAIT_MS), () => {
     for (const name of listJobs(store.root, JOURNAL_QUEUE)) {
       const job = readRecord(pathOfJob(store.root, name), JOURNAL_JOB);
-      if (job === null) setUnknownJobAside(store, name);
-      else enterJob(store, job);
+      if (job === null) quarantineUnknownJob(store, name);
+      else runJournalJob(store, job);
       removeFile(pathOfJob(store.root, name));
     }
   });
 }
 
-function enterJob(store: Store, { event, handover, session, reason }: JournalJob): void {
+function runJournalJob(store: Store, { event, handover, session, reason }: JournalJob): void {
   if (event !== 'delivered' && isHandoverId(handover)) {
     moveStatusOnce(store, handover, { to: event, session, reason });
     return;
@@ -214,11 +214,11 @@ function enterJob(store: Store, { event, handover, session, reason }: JournalJob
   appendEntry(store, { at, event, subject: handover, session, reason });
 }
 
-/** How many deliveries to a session have been entered as consumed. */
+/** How many deliveries to a session have been recorded as consumed. */
 const CONSUMED = { count: isNumber };
 
 /** What was delivered to a session is consumed once the session made a turn with it. */
-function enterConsumed(store: Store, { agent, session, atMs }: CaptureJob): void {
+function recordConsumed(store: Store, { agent, session, atMs }: CaptureJob): void {
   const key = keyOfSession({ agent, session });
   const deliveries = listDeliveries(store.root, key).filter((one) => one.atMs < atMs);
   const name = `${key}.consumed.json`;

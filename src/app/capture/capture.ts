@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
-import { type Agent, type FoundSession, type Reading, startReading } from '../../agents/agent.ts';
+import { type Agent, type FoundSession, type ReadStats, startReadStats } from '../../agents/agent.ts';
 import { toMessageText } from '../../agents/shared/message-text.ts';
 import {
   type Checkpoint,
@@ -25,7 +25,7 @@ import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { openStore, READINGS } from '../../store/store.ts';
+import { openStore, TRANSCRIPT_CHECKPOINTS } from '../../store/store.ts';
 import { countEvent, type EventCount, type Judgement, judgeReading, startEventCount } from './drift.ts';
 
 export interface Capture {
@@ -95,7 +95,7 @@ function locate(cwd: string | null, machine: Machine): Pick<Place, 'project' | '
   return { project, workspace };
 }
 
-export type ReadResult = { distilled: Distillation; reading: Reading; count: EventCount };
+export type ReadResult = { distilled: Distillation; reading: ReadStats; count: EventCount };
 
 interface ReadOptions {
   machine: Machine;
@@ -138,7 +138,7 @@ export function readSession(
   const folder = findCheckpointFolder(machine);
   const stat = agent.openTranscript === undefined || folder === null ? null : statFile(session.path);
   const finish = ({ log, reading, count }: ReadState): ReadResult => {
-    enterLastReply(log, lastReply, redactor);
+    logLastReply(log, lastReply, redactor);
     closeSessionLog(log);
     return { distilled: distillLog(log), reading, count };
   };
@@ -159,7 +159,7 @@ export function readSession(
 /** Null where there is no place for a store: a session can be looked at without one. */
 function findCheckpointFolder(machine: Machine): string | null {
   try {
-    return join(openStore(machine).root, READINGS);
+    return join(openStore(machine).root, TRANSCRIPT_CHECKPOINTS);
   } catch (error) {
     if (error instanceof HandoverError) return null;
     throw error;
@@ -172,11 +172,11 @@ function identifyRedactor(redactor: Redactor, found: ReadState['found']): string
 }
 
 function startState(): ReadState {
-  const [reading, count, log] = [startReading(), startEventCount(), new SessionLog()];
+  const [reading, count, log] = [startReadStats(), startEventCount(), new SessionLog()];
   return { reading, count, log, found: new Map(), redactor: '' };
 }
 
-function enterRedacted({ count, log }: ReadState, event: Event, redactor: Redactor): void {
+function logRedacted({ count, log }: ReadState, event: Event, redactor: Redactor): void {
   countEvent(count, event);
   logEvent(log, redactEvent(event, redactor));
 }
@@ -184,7 +184,7 @@ function enterRedacted({ count, log }: ReadState, event: Event, redactor: Redact
 function readWhole(agent: Agent, session: FoundSession, redactor: Redactor): ReadState {
   const state = startState();
   redactor.resume(state.found);
-  for (const event of agent.readEvents(session, state.reading)) enterRedacted(state, event, redactor);
+  for (const event of agent.readEvents(session, state.reading)) logRedacted(state, event, redactor);
   return state;
 }
 
@@ -200,9 +200,9 @@ function readFrom(
   redactor.resume(state.found);
   const { reading } = state;
   const from = known === undefined ? {} : { from: known.bookmark };
-  const transcript = agent.openTranscript?.({ session, reading, until: stat.size, lookAhead, ...from });
-  const enter = (event: Event): void => enterRedacted(state, event, redactor);
-  if (!transcript?.read(enter)) return null;
+  const transcript = agent.openTranscript?.({ session, stats: reading, until: stat.size, lookAhead, ...from });
+  const log = (event: Event): void => logRedacted(state, event, redactor);
+  if (!transcript?.read(log)) return null;
   flushSessionLog(state.log);
   const bookmark = keep === null ? null : transcript.mark();
   const { found } = redactor;
@@ -211,13 +211,13 @@ function readFrom(
     bookmark === null || holdsSecret([bookmark.state, reading], redactor)
       ? null
       : packCheckpoint(file, { bookmark, state: { ...state, found, redactor: identifyRedactor(redactor, found) } });
-  if (!transcript.finish(enter)) return null;
+  if (!transcript.finish(log)) return null;
   if (packed !== null && !redactor.hasLearnt) keep?.(packed);
   return state;
 }
 
 /** Adds the agent's last reply, if the transcript is behind and does not have it. */
-function enterLastReply(log: SessionLog, text: string | undefined, redactor: Redactor): void {
+function logLastReply(log: SessionLog, text: string | undefined, redactor: Redactor): void {
   if (text === undefined) return;
   const event: Event = { type: 'reply', at: log.lastAt, ref: { line: 0, id: null }, text: toMessageText(text) };
   const reply = redactEvent(event, redactor);

@@ -7,12 +7,12 @@ import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 import type { CaptureResult } from './save-session.ts';
 
-export type CatchUpResult = { session: FoundSession; kept: CaptureResult };
+export type CatchUpResult = { session: FoundSession; result: CaptureResult };
 
 /** Older sessions are not captured by themselves, except the last one. */
-const LONGEST_AGO_MS = 7 * 24 * 60 * 60 * 1000;
-const MOST_AT_ONCE = 5;
-const ROWS_LOOKED_AT = 500;
+const MAX_AGE_MS = 7 * 24 * 60 * 60 * 1000;
+const MAX_CAPTURES = 5;
+const MAX_ROWS = 500;
 
 /** Captures, the oldest first, what went on after its last capture. `except`: sessions that are not over. */
 export async function catchUp(
@@ -23,22 +23,22 @@ export async function catchUp(
   const found = await findSessions(store.machine, { project, root });
   const recent = found
     .filter(({ id }) => !except.has(id))
-    .filter(({ changedMs }, index) => index === 0 || changedMs > store.machine.clock.now() - LONGEST_AGO_MS);
+    .filter(({ changedMs }, index) => index === 0 || changedMs > store.machine.clock.now() - MAX_AGE_MS);
   if (recent.length === 0) return [];
   const captured = await readCaptured(store, project);
   const uncaptured = recent.filter((session) => session.changedMs > (captured.get(nameSession(session)) ?? 0));
-  const behind = skipForgotten(store, uncaptured).slice(0, MOST_AT_ONCE).reverse();
+  const behind = skipForgotten(store, uncaptured).slice(0, MAX_CAPTURES).reverse();
   if (behind.length === 0) return [];
   const caughtUp: CatchUpResult[] = [];
   const { saveSession } = await import('./save-session.ts');
   for (const session of behind)
-    caughtUp.push({ session, kept: await saveSession(store, { agent: await loadAgent(session.agent), session }) });
+    caughtUp.push({ session, result: await saveSession(store, { agent: await loadAgent(session.agent), session }) });
   return caughtUp;
 }
 
 async function readCaptured(store: Store, project: string): Promise<Map<string, number>> {
   const rows = await withCatalogOpener(store, async (open) =>
-    takeRows((await open()).rows({ project: { id: project } }), ROWS_LOOKED_AT),
+    takeRows((await open()).rows({ project: { id: project } }), MAX_ROWS),
   );
   const times = new Map<string, number>();
   for (const { agent, session, created_at } of rows) {

@@ -1,4 +1,4 @@
-import { AGENT_NAMES, type Agent, type AgentName, type Reading, startReading } from '../../agents/agent.ts';
+import { AGENT_NAMES, type Agent, type AgentName, type ReadStats, startReadStats } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { HandoverError, isErrno } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
@@ -6,7 +6,7 @@ import { readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { isDatabaseHead } from '../../platform/sqlite.ts';
 
-/** How many events of a transcript say something. */
+/** How many events of a transcript carry information. */
 export interface EventCount {
   total: number;
   /** Those of the agent: what it said and did, and what stopped it. */
@@ -31,9 +31,13 @@ export function countEvent(count: EventCount, event: Event): void {
   if (event.type !== 'prompt') count.byAgent++;
 }
 
-/** `odd`: all but a little; `drift`: the format must have changed; `nothing`: no event in a session of real size. */
+/**
+ * How well a transcript was understood. `fine`: all of it. `odd`: some rows were not, too few to mean anything. `drift`: so
+ * many were not, or none of the agent's, that its format must have changed. `nothing`: it is long, and has no event.
+ */
 type Understanding = 'fine' | 'odd' | 'drift' | 'nothing';
 
+/** What `judgeReading` concludes from the statistics of one reading. */
 export interface Judgement {
   understanding: Understanding;
   rows: number;
@@ -45,22 +49,22 @@ export interface Judgement {
 }
 
 /** Before anything is said, agents write fewer rows and smaller files than this. */
-const REAL_ROWS = 50;
-const REAL_BYTES = 64 * 1024;
+const MIN_SESSION_ROWS = 50;
+const MIN_SESSION_BYTES = 64 * 1024;
 /** Odd rows are no accident when there are this many, and one row in ten is odd. */
-const MANY_ODD = 5;
-const ONE_IN = 10;
+const MIN_ODD_ROWS = 5;
+const ROWS_PER_ODD_ROW = 10;
 
 /** `bytes` is the size of the transcript; for a database, of all of it. */
-export function judgeReading(reading: Reading, { total, byAgent }: EventCount, bytes: number): Judgement {
+export function judgeReading(reading: ReadStats, { total, byAgent }: EventCount, bytes: number): Judgement {
   const { rows, unreadable, agentVersion } = reading;
   const unknown = Object.entries(reading.unknown)
     .map(([kind, count]) => ({ kind, count }))
     .sort((a, b) => b.count - a.count || (a.kind < b.kind ? -1 : 1));
   const odd = unknown.reduce((sum, { count }) => sum + count, unreadable);
-  const areManyOdd = odd >= MANY_ODD && odd * ONE_IN >= rows;
-  const isReal = rows >= REAL_ROWS || areManyOdd || (unreadable > 0 && bytes >= REAL_BYTES);
-  const isOneSided = total > 0 && byAgent === 0 && rows >= REAL_ROWS;
+  const areManyOdd = odd >= MIN_ODD_ROWS && odd * ROWS_PER_ODD_ROW >= rows;
+  const isReal = rows >= MIN_SESSION_ROWS || areManyOdd || (unreadable > 0 && bytes >= MIN_SESSION_BYTES);
+  const isOneSided = total > 0 && byAgent === 0 && rows >= MIN_SESSION_ROWS;
   let understanding: Understanding = odd === 0 ? 'fine' : 'odd';
   if (areManyOdd || isOneSided) understanding = 'drift';
   if (total === 0 && isReal) understanding = 'nothing';
@@ -79,7 +83,7 @@ const MAX_TRANSCRIPT_BYTES = 16 * 1024 * 1024;
 const MAX_BYTES = 96 * 1024 * 1024;
 const MAX_MS = 4000;
 
-/** The newest of each agent. Bounded in bytes and time: one that is too long is skipped, and left to `capture`. */
+/** Reads the newest transcripts of each agent, within limits of bytes and time. A longer one is skipped: `capture` reports it. */
 export async function findDrift(machine: Machine): Promise<{ looked: number; drifted: DriftedTranscript[] }> {
   const deadline = machine.clock.now() + MAX_MS;
   const drifted: DriftedTranscript[] = [];
@@ -134,9 +138,9 @@ const DRIFTED: ReadonlySet<Understanding> = new Set(['drift', 'nothing']);
 function judgeTranscript(agent: Agent, { path, size, isDatabase }: Candidate): Judgement | 'skipped' | null {
   try {
     const session = agent.inspectFile(path);
-    if (session === null) return isDatabase || size < REAL_BYTES ? 'skipped' : null;
+    if (session === null) return isDatabase || size < MIN_SESSION_BYTES ? 'skipped' : null;
     if (session.parent !== null) return 'skipped';
-    const reading = startReading();
+    const reading = startReadStats();
     const count = countEvents(agent.readEvents(session, reading));
     return judgeReading(reading, count, isDatabase ? 0 : size);
   } catch (error) {

@@ -2,8 +2,8 @@ import type { Action, Event } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
 import { splitAtPlaceholders } from '../../redact/redactor.ts';
 
-const FEWEST_WORDS = 5;
-const SAME_WORDS = 0.75;
+const MIN_WORDS = 5;
+const MIN_SHARED_WORDS = 0.75;
 
 /**
  * Facts are cleaned, cut and joined with what led to them, so letters and digits are compared, piece by piece. What was
@@ -12,24 +12,24 @@ const SAME_WORDS = 0.75;
  */
 export function eventStatesFact(event: Event, fact: Fact): boolean {
   const said = listTexts(event).join('\n');
-  const letters = keepLetters(said);
-  if (letters.includes(keepLetters(fact.text))) return true;
+  const letters = normaliseLetters(said);
+  if (letters.includes(normaliseLetters(fact.text))) return true;
   const pieces = splitAtPlaceholders(fact.text)
     .filter((_, index) => index % 2 === 0)
     .flatMap((text) => text.split(PIECES))
-    .map(keepLetters);
+    .map(normaliseLetters);
   if (pieces.length > 1 && pieces.every((piece) => letters.includes(piece))) return true;
   if (fact.trust === 'quoted') return false;
-  if (said.split(COMMAND_END).some((part) => standInOrder(listWords(fact.text), listWords(part)))) return true;
+  if (said.split(COMMAND_END).some((part) => appearInOrder(listWords(fact.text), listWords(part)))) return true;
   const words = new Set(listWords(fact.text));
-  if (words.size < FEWEST_WORDS) return false;
+  if (words.size < MIN_WORDS) return false;
   const known = new Set(listWords(said));
-  return [...words].filter((word) => known.has(word)).length >= words.size * SAME_WORDS;
+  return [...words].filter((word) => known.has(word)).length >= words.size * MIN_SHARED_WORDS;
 }
 
 const COMMAND_END = /[;&|\n]+/;
 
-function standInOrder(words: readonly string[], among: readonly string[]): boolean {
+function appearInOrder(words: readonly string[], among: readonly string[]): boolean {
   let met = 0;
   for (const word of among) if (word === words[met]) met++;
   return words.length > 0 && met === words.length;
@@ -38,7 +38,7 @@ function standInOrder(words: readonly string[], among: readonly string[]): boole
 const PIECES = /:\s+|\n|…/;
 
 /** What is left of a text when only letters and digits count. */
-export function keepLetters(text: string): string {
+export function normaliseLetters(text: string): string {
   return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }
 

@@ -33,14 +33,21 @@ interface SaveOptions {
   declared?: readonly Fact[];
 }
 
-/** `known`: its newest handover says all of it already. `refused`: nothing in it was understood, nothing was saved. */
+/**
+ * What a capture did. `saved`: a new handover; `journalFailure` is set when its journal entry could not be written.
+ * `known`: `handover`, the newest of the session, already has everything. `refused`: no event was understood, so nothing
+ * was saved. `compactions` counts those of the session; `judgement` says how well its transcript was understood.
+ */
 export type CaptureResult = { judgement: Judgement } & (
-  | { outcome: 'kept'; handover: Handover; compactions: number; journalFailure: Error | null }
+  | { outcome: 'saved'; handover: Handover; compactions: number; journalFailure: Error | null }
   | { outcome: 'known'; handover: Handover; compactions: number }
   | { outcome: 'refused' }
 );
 
-/** Captures a session and saves it, linked to the handover that it follows. The same session read twice is saved once. */
+/**
+ * Captures a session and saves it, linked to the handover that it follows. A session without news is not saved again.
+ * Throws when the transcript cannot be read or the store cannot be written.
+ */
 export async function saveSession(
   store: Store,
   session: SessionOfAgent,
@@ -51,14 +58,16 @@ export async function saveSession(
   if (draft.outcome !== 'new') return draft;
   const { linked, judgement, compactions } = draft;
   const { handover, journalFailure } = saveHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
-  return { outcome: 'kept', handover, judgement, compactions, journalFailure };
+  return { outcome: 'saved', handover, judgement, compactions, journalFailure };
 }
 
-/** The same, but nothing is saved. Without a store, nothing is followed either. */
+/** The same, but nothing is written. Without a store, the handover follows none. */
 export async function previewSession(
   session: SessionOfAgent,
   options: SaveOptions & { store: Store | null; machine: Machine },
-): Promise<Exclude<CaptureResult, { outcome: 'kept' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }> {
+): Promise<
+  Exclude<CaptureResult, { outcome: 'saved' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
+> {
   const draft = await draftSession(session, { ...options, savesCheckpoint: false });
   if (draft.outcome !== 'new') return draft;
   const { clock, random } = options.machine;
@@ -71,7 +80,7 @@ async function draftSession(
   { agent, session }: SessionOfAgent,
   options: SaveOptions & { store: Store | null; machine: Machine; savesCheckpoint: boolean },
 ): Promise<
-  | Exclude<CaptureResult, { outcome: 'kept' }>
+  | Exclude<CaptureResult, { outcome: 'saved' }>
   | { outcome: 'new'; linked: UnstampedDraft; judgement: Judgement; compactions: number }
 > {
   const { store, machine, savesCheckpoint, goal, terminal, lastReply, declared = [] } = options;
@@ -99,7 +108,7 @@ function addFirst(draft: UnstampedDraft, facts: readonly Fact[]): UnstampedDraft
   return { ...draft, facts: [...facts, ...draft.facts.filter((fact) => !ids.has(fact.id))] };
 }
 
-/** Only a hook knows the terminal; a later capture of the same session takes over what the hook knew. */
+/** Only a hook knows the terminal; a later capture of the same session keeps what the hook knew. */
 function setTerminal(
   draft: UnstampedDraft,
   predecessors: Predecessors | null,
@@ -120,15 +129,15 @@ export interface AgentDeclaration {
   session: SessionOfAgent | null;
 }
 
-/** `known`: the newest handover of the session says all of it already, and nothing was written. */
+/** `saved`: `handover` is new. `known`: `handover`, the newest of the session, already declares all `facts`. */
 export interface DeclarationResult {
-  outcome: 'kept' | 'known';
+  outcome: 'saved' | 'known';
   handover: Handover;
   facts: Fact[];
   journalFailure: Error | null;
 }
 
-/** Beside a capture of the session, if that is known; else as a handover by hand that follows the one before it. */
+/** Saves the facts with a capture of the session; without a session, as a handover written by hand. */
 export async function saveDeclared(
   store: Store,
   declaration: AgentDeclaration,
@@ -146,9 +155,9 @@ export async function saveDeclared(
   if (session !== null) {
     const saved = await saveSession(store, session, { declared: facts });
     if (saved.outcome === 'known') return { ...saved, facts, journalFailure: null };
-    if (saved.outcome === 'kept') return { ...saved, facts };
+    if (saved.outcome === 'saved') return { ...saved, facts };
   }
-  return { outcome: 'kept', facts, ...saveByHand(store, declaration, place, newest) };
+  return { outcome: 'saved', facts, ...saveByHand(store, declaration, place, newest) };
 }
 
 function isDeclaredIn({ facts }: Handover, { id, pinned = false }: Fact): boolean {

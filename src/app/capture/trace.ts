@@ -1,4 +1,4 @@
-import { AGENT_NAMES, type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { AGENT_NAMES, type Agent, type FoundSession, startReadStats } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
 import type { Event } from '../../model/event.ts';
 import type { Fact, Source } from '../../model/fact.ts';
@@ -12,7 +12,11 @@ import { redactEvent } from '../../redact/redact-event.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { eventStatesFact } from './match-fact.ts';
 
-/** `changed`: it says something else; `missing`: nothing; `unplaced`: no place is named; `unread`: not readable. */
+/**
+ * What is at the place that a fact's source names. `told`: an event that states the fact. `changed`: other events.
+ * `missing`: no event. `unplaced`: the source names no place. `elsewhere`: the place is in another session or handover.
+ * `unread`: the transcript is gone or cannot be read.
+ */
 type SourceState = 'told' | 'changed' | 'missing' | 'unplaced' | 'elsewhere' | 'unread';
 
 export interface TracedSource extends Source {
@@ -31,7 +35,7 @@ interface TracedEvents {
   lastLine: number;
 }
 
-/** Reads no further than needed. `wasRedacted`: the session had secrets, so all events are looked through for them. */
+/** Reads no further than needed, except with `wasRedacted`: then all events are read, to find the session's secrets first. */
 export function traceEvents(
   events: Iterable<Event> | null,
   facts: readonly Fact[],
@@ -40,7 +44,7 @@ export function traceEvents(
   const searches = facts.map((fact) => ({ fact, sources: fact.sources.map((one) => new Search(fact, one, session)) }));
   const placed = searches.flatMap(({ sources }) => sources).filter((source) => source.isPlaced);
   const lastLine =
-    events === null ? 0 : search(wasRedacted ? learnFrom(events, redactor) : events, placed, wasRedacted);
+    events === null ? 0 : search(wasRedacted ? learnSecrets(events, redactor) : events, placed, wasRedacted);
   return {
     facts: searches.map(({ fact, sources }) => ({
       fact,
@@ -51,7 +55,7 @@ export function traceEvents(
 }
 
 /** A secret that is recognized in one place is taken out everywhere. */
-function* learnFrom(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
+function* learnSecrets(events: Iterable<Event>, redactor: Redactor): Generator<Event> {
   for (const event of events) {
     redactEvent(event, redactor);
     yield event;
@@ -77,7 +81,7 @@ function search(events: Iterable<Event>, searches: readonly Search[], toTheEnd: 
       ...(event.type === 'result' ? (waiting.get(event.call) ?? []) : []),
     ]);
     for (const source of at) {
-      source.meet(event);
+      source.visit(event);
       if (source.isDone) open.delete(source);
     }
     if (event.type === 'call' && at.size > 0) waiting.set(event.call, at);
@@ -92,7 +96,7 @@ class Search {
   readonly #source: Source;
   readonly #isElsewhere: boolean;
   readonly #events: Event[] = [];
-  #isTold = false;
+  #isStated = false;
   #hasResult = false;
 
   constructor(fact: Fact, source: Source, session: string | null) {
@@ -116,17 +120,17 @@ class Search {
 
   /** Nothing that comes later can add to it. */
   get isDone(): boolean {
-    return this.#isTold && (this.#hasResult || !tellsOutcome(this.#fact));
+    return this.#isStated && (this.#hasResult || !describesOutcome(this.#fact));
   }
 
-  meet(event: Event): void {
+  visit(event: Event): void {
     this.#events.push(event);
     if (event.type === 'result') this.#hasResult = true;
-    if (eventStatesFact(event, this.#fact)) this.#isTold = true;
+    if (eventStatesFact(event, this.#fact)) this.#isStated = true;
   }
 
   conclude(wasRead: boolean, redactor: Redactor): TracedSource {
-    const events = this.#isTold ? this.#pick() : this.#events;
+    const events = this.#isStated ? this.#pick() : this.#events;
     const redacted = events.map((event) => redactEvent(event, redactor));
     return { ...this.#source, state: this.#judge(wasRead), events: redacted };
   }
@@ -135,44 +139,44 @@ class Search {
     if (this.#isElsewhere) return 'elsewhere';
     if (!this.isPlaced) return 'unplaced';
     if (!wasRead) return 'unread';
-    if (this.#isTold) return 'told';
+    if (this.#isStated) return 'told';
     return this.#events.length === 0 ? 'missing' : 'changed';
   }
 
-  /** Many things may stand on one line: what tells the fact, and the call or the result that belongs to it. */
+  /** Of the events at the place, those that state the fact, with their calls and results. */
   #pick(): Event[] {
-    const telling = this.#events.filter((event) => eventStatesFact(event, this.#fact));
-    const calls = new Set(telling.flatMap((event) => ('call' in event ? event.call : [])));
-    return this.#events.filter((event) => telling.includes(event) || ('call' in event && calls.has(event.call)));
+    const stating = this.#events.filter((event) => eventStatesFact(event, this.#fact));
+    const calls = new Set(stating.flatMap((event) => ('call' in event ? event.call : [])));
+    return this.#events.filter((event) => stating.includes(event) || ('call' in event && calls.has(event.call)));
   }
 }
 
-/** A command's fact is about how it went, and an error stands in what the command gave back. */
-function tellsOutcome({ kind, status }: Fact): boolean {
+/** Whether the fact depends on the result of a call, not only on the call: commands, checks and errors that ended. */
+function describesOutcome({ kind, status }: Fact): boolean {
   const isRun = kind === 'command' || kind === 'check' || kind === 'error';
   return isRun && status !== 'unknown' && status !== 'running';
 }
 
-/** What has become of the transcript that a handover was made of. */
+/** The state of the transcript that a handover was captured from. */
 type TranscriptState =
   | { state: 'open'; agent: Agent; session: FoundSession }
-  /** It was never made of one: it was declared, or imported without one. */
+  /** The handover was declared, or imported without one. */
   | { state: 'none' }
   | { state: 'gone'; path: string }
-  /** There is a file, but not one that the agent's reader knows. */
+  /** The file is there, but the agent's reader does not recognise it. */
   | { state: 'unknown'; path: string };
 
-async function reopenTranscript(told: Session, machine: Machine): Promise<TranscriptState> {
-  const name = AGENT_NAMES.find((known) => known === told.agent);
-  if (told.transcript === null) return { state: 'none' };
-  const path = expandHome(told.transcript, machine);
+async function reopenTranscript(recorded: Session, machine: Machine): Promise<TranscriptState> {
+  const name = AGENT_NAMES.find((known) => known === recorded.agent);
+  if (recorded.transcript === null) return { state: 'none' };
+  const path = expandHome(recorded.transcript, machine);
   const unread = { state: pathExists(path) ? 'unknown' : 'gone', path } as const;
   if (name === undefined) return unread;
   const agent = await loadAgent(name);
-  const session = pathExists(path) ? agent.inspectFile(path) : findMoved(agent, told.id, machine);
+  const session = pathExists(path) ? agent.inspectFile(path) : findMoved(agent, recorded.id, machine);
   if (session === null) return unread;
   // One file may hold many sessions: a database, or a history that is appended to.
-  return { state: 'open', agent, session: { ...session, id: told.id ?? session.id } };
+  return { state: 'open', agent, session: { ...session, id: recorded.id ?? session.id } };
 }
 
 /** Agents archive their transcripts, or move them with the project. */
@@ -188,7 +192,7 @@ export interface Trace extends TracedEvents {
   path: string | null;
 }
 
-/** Reads the transcripts again. `earlier`: the handovers it goes back to, oldest first, whose facts were taken over. */
+/** Reads the transcripts again. `earlier`: the handovers that its facts were carried over from, oldest first. */
 export async function traceFacts(
   handover: Handover,
   facts: readonly Fact[],
@@ -215,7 +219,7 @@ async function traceSession(handover: Handover, facts: readonly Fact[], machine:
     return { ...traceEvents(null, facts, options), transcript, path: handover.session.transcript };
   const { agent, session } = transcript;
   return {
-    ...traceEvents(agent.readEvents(session, startReading()), facts, options),
+    ...traceEvents(agent.readEvents(session, startReadStats()), facts, options),
     transcript,
     path: abbreviateHome(session.path, machine),
   };

@@ -18,7 +18,7 @@ function pickPassages({ passages }: SessionView, line: number | null): Passage[]
 /** The first line names the session; the passages follow, all of them or those around a line. */
 export function describeSession(session: SessionView, line: number | null, machine: Machine): Line[] {
   const { head, gone } = session;
-  const fate = gone ? yellow(' was deleted; this is the text kept from it') : '';
+  const fate = gone ? yellow(' was deleted; this is its stored text') : '';
   return [
     [bold(head.id), `  ${head.agent}  ${head.title ?? ''}`],
     [dim('folder      '), head.cwd === null ? 'unknown' : abbreviateHome(head.cwd, machine)],

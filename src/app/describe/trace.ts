@@ -33,7 +33,7 @@ function describeTranscript({ session: { agent, id } }: Handover, { transcript, 
   return {
     none: 'none: these facts were not read from one',
     gone: `gone: ${path} no longer exists, and ${agent} has no other with the session ${id}`,
-    unknown: `not readable: ${path} is not what ${agent} writes`,
+    unknown: `not readable: ${path} is not a format that ${agent} writes`,
   }[transcript.state];
 }
 
@@ -92,7 +92,7 @@ function explainMissing(trace: Trace, { line = 0 }: TracedSource): string {
   const { lastLine } = trace;
   if (lastLine === 0) return 'the transcript has no events at all';
   if (line > lastLine) return `the last event is at ${unitOf(trace)} ${lastLine}`;
-  return 'it was taken back or rewritten';
+  return 'it was undone or rewritten';
 }
 
 function describePlacedEvent(trace: Trace, event: Event): Line {

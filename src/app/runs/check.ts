@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { readResumeCode } from '../../memory/runs/resume-code.ts';
 import type { Env } from '../../platform/machine.ts';
-import { findProjectFolder, glanceAtFile, pathOfCheckpoint } from '../../platform/project-folder.ts';
+import { findProjectFolder, pathOfCheckpoint, readSmallFile } from '../../platform/project-folder.ts';
 
 /** The checkpoint file of the project, unless a flag or the environment names another. */
 export function findCheckpoint({ cwd, env }: { cwd: string; env: Env }, named?: string): string {
@@ -14,7 +14,7 @@ export function findCheckpoint({ cwd, env }: { cwd: string; env: Env }, named?: 
 export function answerCheck(args: readonly string[], place: { cwd: string; env: Env }): number | null {
   const [first, second] = args;
   if (args.length !== 0 && !(args.length === 2 && first === '--checkpoint' && !second?.startsWith('-'))) return null;
-  const text = glanceAtFile(findCheckpoint(place, second));
+  const text = readSmallFile(findCheckpoint(place, second));
   if (text === undefined) return 0;
   return text === null ? null : readResumeCode(text);
 }

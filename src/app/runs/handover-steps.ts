@@ -100,11 +100,11 @@ async function pack(
   const signer = 'sign' in declared && declared.sign ? requireSigner(machine) : null;
   if (declared.format === 'bundle') {
     const { recipients } = declared;
-    const lock = recipients === undefined ? null : { recipients };
-    return await packBundle(store, handovers, { createdAt: formatTimestamp(at), expiresAt: null, signer, lock });
+    const encryption = recipients === undefined ? null : { recipients };
+    return await packBundle(store, handovers, { createdAt: formatTimestamp(at), expiresAt: null, signer, encryption });
   }
   const reader = requireReader(declared.format === 'markdown' ? declared.target : undefined);
-  return Buffer.from(writeView(handovers, { format: declared.format, reader }, { machine, signer, lock: null }));
+  return Buffer.from(writeView(handovers, { format: declared.format, reader }, { machine, signer, encryption: null }));
 }
 
 function requireReader(name = 'generic'): Reader {

@@ -43,8 +43,8 @@ async function runStep(place: RunPlace, declared: StepDeclaration, context: Step
     case 'current_state':
       return await writeState(place, declared.text, context);
     case 'snapshot': {
-      const { takeSnapshot } = await import('../../memory/snapshot.ts');
-      return showPath(place, await takeSnapshot(store, root, { mode: declared.mode ?? 'run', at: context.at }));
+      const { writeHandoffFile } = await import('../../memory/handoff-file.ts');
+      return showPath(place, await writeHandoffFile(store, root, { mode: declared.mode ?? 'run', at: context.at }));
     }
     case 'compact':
       compactMemory(memoryOf(place), { at: context.at });
@@ -85,7 +85,7 @@ async function writeState(
   return showPath(place, replaceState(memoryOf(place), { text, at, effect }));
 }
 
-/** Everything that a run is given goes through this before it is written anywhere. */
+/** Redacts the texts that a run gets as input. Must be called before they are written anywhere. */
 export async function redactInput({ store, root }: Pick<RunPlace, 'store' | 'root'>, text: string): Promise<string> {
   const { openRedactor } = await import('../../redact/open-redactor.ts');
   return openRedactor(store.machine, { folder: root, makesKey: true }).redactText(text);
@@ -93,8 +93,8 @@ export async function redactInput({ store, root }: Pick<RunPlace, 'store' | 'roo
 
 async function describeNewest(place: RunPlace): Promise<string> {
   const handover = await findNewest(place);
-  const { printNote } = await import('../../memory/snapshot.ts');
-  if (handover !== null) return printNote(handover);
+  const { printHandoverNote } = await import('../../memory/handoff-file.ts');
+  if (handover !== null) return printHandoverNote(handover);
   throw nothingToNoteError();
 }
 
@@ -103,7 +103,7 @@ async function findNewest(place: RunPlace): Promise<Handover | null> {
   return await findNewestHandover(place.store, await findProjectId(place));
 }
 
-/** Called before a run, so that it does not fail halfway for want of a text. */
+/** Throws when a step would have no text to write. Called before a run, so that it does not fail halfway. */
 export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string, string>): Promise<void> {
   const { steps, note } = place.config;
   const isOpen = (step: StepDeclaration): boolean =>
@@ -114,7 +114,10 @@ export async function assertHasNote(place: RunPlace, inputs: ReadonlyMap<string,
 }
 
 function nothingToNoteError(): HandoverError {
-  return usageError('there is nothing to note', 'Say what happened: handover run --note "what happened"');
+  return usageError(
+    'there is nothing to write in the note',
+    'Describe what happened: handover run --note "what happened"',
+  );
 }
 
 /** Done only when everything has been published. */

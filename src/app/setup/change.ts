@@ -15,7 +15,7 @@ import {
   type SharedFile,
 } from '../../platform/shared-file.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
-import { addEntries, isBare, removeEntries } from './entries.ts';
+import { addEntries, holdsOnlySkeleton, removeEntries } from './entries.ts';
 import { listTrustedHashes } from './hook-trust.ts';
 import { decode } from './json-text.ts';
 import { findReceipt, type Receipt, removeReceipt, saveReceipt } from './receipts.ts';
@@ -90,7 +90,7 @@ function planInstall(file: HookFile, bytes: Buffer | null): Buffer {
 /** Everything of ours starts one of these: a file without them is not parsed. */
 const OURS = ['hook.cjs', 'handover.cjs'];
 
-/** Null for no file. Every byte from before while nobody changed it since; else what it holds now, less ours. */
+/** The content after an uninstall; null for no file. Exactly what was there before if nobody changed it since; else what is there now without our part. */
 function planUninstall(file: HookFile, bytes: Buffer | null, receipt: Receipt | null): Buffer | null {
   if (bytes === null) return null;
   if (receipt !== null && receipt.after === sha256Hex(bytes)) return receipt.before;
@@ -105,7 +105,7 @@ function planUninstall(file: HookFile, bytes: Buffer | null, receipt: Receipt | 
   const rest = removeEntries(file, text, before === null ? null : decode(before, file.path));
   if (rest === text) return bytes;
   const wasCreated = receipt === null ? Object.keys(file.skeleton).length > 0 : receipt.before === null;
-  return wasCreated && isBare(file, rest) ? null : Buffer.from(rest);
+  return wasCreated && holdsOnlySkeleton(file, rest) ? null : Buffer.from(rest);
 }
 
 function describeChange({ file, read, next }: Step): HookChange {

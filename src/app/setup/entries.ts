@@ -159,7 +159,7 @@ function removeValue(
 }
 
 /** Whether a file that we made holds nothing but what we put into it besides the entries. */
-export function isBare(file: EntriesFile, text: string): boolean {
+export function holdsOnlySkeleton(file: EntriesFile, text: string): boolean {
   const root = parseJsonText(text, file.path);
   return root === null || isEqual(root, file.skeleton);
 }

@@ -36,7 +36,7 @@ export function parseJsonText(text: string, path: string): Node | null {
     const wrong = printParseErrorCode(error.error).replace(/(?<=[a-z])(?=[A-Z])/g, ' ');
     throw jsonTextError(text, path, { offset: error.offset, wrong: wrong.toLowerCase() });
   }
-  if (root?.type !== 'object') throw jsonTextError(text, path, { offset: 0, wrong: 'it holds no object' });
+  if (root?.type !== 'object') throw jsonTextError(text, path, { offset: 0, wrong: 'it contains no object' });
   return root;
 }
 
@@ -53,7 +53,7 @@ function parseDeep(text: string, path: string, errors: ParseError[]): Node | und
 export function requireRoot(text: string, path: string): Node {
   const root = parseJsonText(text, path);
   if (root !== null) return root;
-  throw jsonTextError(text, path, { offset: 0, wrong: 'it holds no object' });
+  throw jsonTextError(text, path, { offset: 0, wrong: 'it contains no object' });
 }
 
 export function jsonTextError(

@@ -6,7 +6,7 @@ import { sha256Hex, shortHash } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
 import { readRegularFile, removeFile, writeFileDurably } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
-import { INSTALLS, type Store } from '../../store/store.ts';
+import { HOOK_RECEIPTS, type Store } from '../../store/store.ts';
 
 /** The backup of a file from before hooks were put into it, from which an uninstall restores every byte. */
 export interface Receipt {
@@ -46,7 +46,7 @@ export function findReceipt(store: Store, agent: HookedAgent, path: string): Rec
 
 /** To be called before the file itself is written: without it not every byte can be restored. */
 export function saveReceipt(store: Store, agent: HookedAgent, receipt: Receipt): void {
-  ensurePrivateFolder(store.root, INSTALLS);
+  ensurePrivateFolder(store.root, HOOK_RECEIPTS);
   const { path, before, after, folders, outdatedTrust } = receipt;
   const record: v.InferOutput<typeof receiptSchema> = {
     schema: 'hook-install/1',
@@ -67,7 +67,7 @@ export function removeReceipt(store: Store, agent: HookedAgent, path: string): v
 }
 
 function pathOfReceipt(store: Store, agent: HookedAgent, path: string): string {
-  return join(store.root, INSTALLS, `${agent}-${shortHash(path, 16)}.json`);
+  return join(store.root, HOOK_RECEIPTS, `${agent}-${shortHash(path, 16)}.json`);
 }
 
 function readReceipt(path: string): v.InferOutput<typeof receiptSchema> | null {

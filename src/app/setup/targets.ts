@@ -65,5 +65,5 @@ function assertInside(project: string, path: string): void {
   const way = relative(root, place ?? root);
   if (way !== '..' && !way.startsWith(`..${sep}`)) return;
   const hint = 'Links in a project are followed only within it. Put the hooks into your own settings: --scope user';
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} leads out of the project, to ${place}`, { hint });
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} leads outside the project, to ${place}`, { hint });
 }

@@ -4,10 +4,10 @@ import { HandoverError } from '../../errors.ts';
 import { malformedError } from '../errors.ts';
 
 /** What a bundle is encrypted with: a passphrase, or the public keys of its recipients. */
-export type Lock = { passphrase: Buffer } | { recipients: readonly string[] };
+export type Encryption = { passphrase: Buffer } | { recipients: readonly string[] };
 
 /** The passphrase is asked for only when the file needs one. */
-export interface Opener {
+export interface DecryptionKeys {
   identities: readonly string[];
   askPassphrase(): Promise<Buffer>;
 }
@@ -20,11 +20,11 @@ const SALT_BYTES = 16;
 const FILE_KEY_BYTES = 16;
 const TAG_BYTES = 16;
 
-export async function encryptWithAge(bytes: Uint8Array, lock: Lock): Promise<Buffer> {
+export async function encryptWithAge(bytes: Uint8Array, encryption: Encryption): Promise<Buffer> {
   const { Encrypter } = await import('age-encryption');
   const encrypter = new Encrypter();
-  if ('passphrase' in lock) encrypter.addRecipient(await makePassphraseRecipient(lock.passphrase));
-  else for (const recipient of lock.recipients) addRecipient(encrypter, recipient);
+  if ('passphrase' in encryption) encrypter.addRecipient(await makePassphraseRecipient(encryption.passphrase));
+  else for (const recipient of encryption.recipients) addRecipient(encrypter, recipient);
   return Buffer.from(await encrypter.encrypt(bytes));
 }
 
@@ -32,8 +32,8 @@ function addRecipient(encrypter: { addRecipient(recipient: string): void }, reci
   try {
     encrypter.addRecipient(recipient);
   } catch (cause) {
-    throw new HandoverError('HANDOVER_USAGE', 'a recipient is not a public key of age', {
-      hint: 'Give the key that age-keygen -y or handover keys export prints: age1…',
+    throw new HandoverError('HANDOVER_USAGE', 'a recipient is not an age public key', {
+      hint: 'Use the key that age-keygen -y or handover keys export prints: age1…',
       cause,
     });
   }
@@ -61,7 +61,7 @@ function derive(passphrase: Buffer, salt: Buffer, cost: number): Buffer {
 }
 
 /** Checks the header first, which bounds the work that a hostile file can cause. */
-export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buffer> {
+export async function decryptWithAge(bytes: Buffer, opener: DecryptionKeys): Promise<Buffer> {
   const passphraseStanza = inspectHeader(bytes);
   const { Decrypter } = await import('age-encryption');
   const decrypter = new Decrypter();
@@ -76,7 +76,7 @@ export async function decryptWithAge(bytes: Buffer, opener: Opener): Promise<Buf
     if (passphraseStanza !== null) throw wrongPassphraseError(cause);
     const message = 'the bundle cannot be opened: it is encrypted to other keys, or damaged';
     throw new HandoverError('HANDOVER_BUNDLE_LOCKED', message, {
-      hint: 'Give the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.',
+      hint: 'Pass the file with your age identity: --identity FILE. Others encrypt to the key that handover keys export prints.',
       cause,
     });
   }

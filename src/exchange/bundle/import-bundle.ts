@@ -72,8 +72,9 @@ function decideOutcome(store: Store, handover: Handover, { onConflict }: ImportO
 }
 
 function conflictError(ids: readonly string[]): HandoverError {
-  const shown = `${ids.length === 1 ? 'id' : 'ids'} ${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ' …' : ''}`;
-  const message = `another handover is kept under the ${shown}; nothing was imported`;
+  const what = ids.length === 1 ? 'a different handover has the id' : 'different handovers have the ids';
+  const shown = `${ids.slice(0, 10).join(', ')}${ids.length > 10 ? ' …' : ''}`;
+  const message = `${what} ${shown}; nothing was imported`;
   return new HandoverError('HANDOVER_BUNDLE_CONFLICT', message, {
     hint: 'Keep yours with --on-conflict skip, or take theirs with --on-conflict replace.',
     data: { conflicts: ids },

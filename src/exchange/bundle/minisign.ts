@@ -173,8 +173,8 @@ function cut(bytes: Buffer, ...lengths: readonly number[]): Buffer[] {
 export function readPublicKey(text: string): PublicKey {
   const key = parsePublicKey(text) ?? (text.includes('-----BEGIN') ? readPem(text) : null);
   if (key !== null) return key;
-  throw new HandoverError('HANDOVER_INPUT_INVALID', 'that is not a public key for signatures', {
-    hint: 'Give the line that handover keys export prints, a minisign .pub file, or an Ed25519 key in PEM.',
+  throw new HandoverError('HANDOVER_INPUT_INVALID', 'this is not a public key for signatures', {
+    hint: 'Use the line that handover keys export prints, a minisign .pub file, or an Ed25519 key in PEM.',
   });
 }
 

@@ -5,14 +5,14 @@ import { findReceived } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
 import { malformedError, untrustedError } from '../errors.ts';
 import { acceptHandover, BUNDLE_FORMAT } from './accept-import.ts';
-import { decryptWithAge, type Opener } from './age.ts';
+import { type DecryptionKeys, decryptWithAge } from './age.ts';
 import { type Archive, type Manifest, parseArchive, parseManifest, type SignedOrigin } from './archive.ts';
 import { parseContent } from './content.ts';
 import { fingerprint, parseSignature, verifyFile } from './minisign.ts';
 import { checkSigner, type SignerClaim, type SignerOptions } from './trust-list.ts';
 
 export interface OpenOptions extends SignerOptions {
-  opener: Opener;
+  opener: DecryptionKeys;
   /** A new one for each handover. */
   makeRedactor(): Redactor;
   /** Accept bundles that are not newer than the last one imported. */

@@ -107,7 +107,7 @@ function readKeyFile(path: string): string | null {
   try {
     if (isOpenToOthers(path))
       throw new HandoverError('HANDOVER_PERMISSION', `${path} is open to other users`, {
-        hint: `Take their access away: chmod 600 ${path}`,
+        hint: `Remove their access: chmod 600 ${path}`,
       });
     return readRegularFile(path, MAX_BYTES).toString('utf8');
   } catch (error) {

@@ -1,9 +1,9 @@
 import { HandoverError } from '../../errors.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
-import { takePlace } from '../../store/bundle-series.ts';
+import { takeNextInSeries } from '../../store/bundle-series.ts';
 import type { Store } from '../../store/store.ts';
-import { encryptWithAge, type Lock } from './age.ts';
+import { type Encryption, encryptWithAge } from './age.ts';
 import { formatArchive, formatManifest, MAX_BUNDLE_BYTES, MAX_HANDOVERS, type Manifest } from './archive.ts';
 import { formatContent } from './content.ts';
 import { signFile } from './minisign.ts';
@@ -15,20 +15,20 @@ export interface PackOptions {
   /** Null for an unsigned bundle. */
   signer: OwnKeys | null;
   /** Null for an unencrypted bundle. */
-  lock: Lock | null;
+  encryption: Encryption | null;
 }
 
 /** The handovers must have gone through `prepareExport`. */
 export async function packBundle(
   store: Store,
   handovers: readonly Handover[],
-  { createdAt, expiresAt, signer, lock }: PackOptions,
+  { createdAt, expiresAt, signer, encryption }: PackOptions,
 ): Promise<Buffer> {
   if (handovers.length > MAX_HANDOVERS) throw tooLargeError(`${MAX_HANDOVERS} handovers`);
   const plain = formatContent(handovers);
-  const content = lock === null ? plain : await encryptWithAge(plain, lock);
+  const content = encryption === null ? plain : await encryptWithAge(plain, encryption);
   if (content.length > MAX_BUNDLE_BYTES - 16 * 1024) throw tooLargeError(`${MAX_BUNDLE_BYTES} bytes`);
-  const contentName = lock === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
+  const contentName = encryption === null ? 'handovers.jsonl' : 'handovers.jsonl.age';
   const manifest: Manifest = {
     created_at: createdAt,
     expires_at: expiresAt,
@@ -39,7 +39,7 @@ export async function packBundle(
   const pack = (text: string, signature: Buffer | null): Buffer =>
     formatArchive({ manifest: Buffer.from(text), signature, content, contentName });
   if (signer === null) return pack(formatManifest(manifest), null);
-  return takePlace(store, findScope(handovers), (place) => {
+  return takeNextInSeries(store, findScope(handovers), (place) => {
     const { name, secret } = signer;
     const { id, key } = secret;
     const text = formatManifest({ ...manifest, origin: { signer: name, key: { id, key }, ...place } });

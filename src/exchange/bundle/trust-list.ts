@@ -19,8 +19,8 @@ export function isSignerName(text: string): boolean {
 
 function assertSignerName(text: string): void {
   if (isSignerName(text)) return;
-  const message = 'the name of a signer has 1 to 64 letters, digits, blanks or ._@+-';
-  throw new HandoverError('HANDOVER_USAGE', message, { hint: 'Give one with --name, such as --name alice' });
+  const message = 'the name of a signer has 1 to 64 letters, digits, spaces or ._@+-';
+  throw new HandoverError('HANDOVER_USAGE', message, { hint: 'Choose one with --name, such as --name alice' });
 }
 
 export type TrustedKey = { state: 'trusted' | 'revoked'; key: PublicKey; name: string };
@@ -44,7 +44,7 @@ export function readTrustList(machine: Machine): TrustedKey[] {
     const key = parsePublicKey(text);
     if (key === null || !isSignerName(name))
       throw new HandoverError('HANDOVER_CONFIG_INVALID', `${path} cannot be read at line ${index + 1}`, {
-        hint: 'Correct or remove that line.',
+        hint: 'Fix or remove that line.',
       });
     return [{ state: state === 'revoked' ? 'revoked' : 'trusted', key, name }];
   });
@@ -63,8 +63,8 @@ export function trustKey(machine: Machine, key: PublicKey, name: string): void {
     if (same?.state === 'revoked') throw revokedError(same);
     if (same?.name === name) return lines;
     if (same !== undefined)
-      throw new HandoverError('HANDOVER_USAGE', `that key is trusted already, as the key of ${same.name}`, {
-        hint: 'See: handover keys list',
+      throw new HandoverError('HANDOVER_USAGE', `this key is trusted already, as the key of ${same.name}`, {
+        hint: 'List keys: handover keys list',
       });
     const other = findTrusted(known, name);
     if (other !== undefined) throw changedKeyError(other, key);
@@ -78,7 +78,7 @@ export function assertNameIsFree(machine: Machine, name: string): void {
   const other = findTrusted(readTrustList(machine), name);
   if (other === undefined) return;
   throw new HandoverError('HANDOVER_USAGE', `${name} is the name of a key that you trust`, {
-    hint: `Take another name with --name, or if that key was yours: handover keys revoke "${name}"`,
+    hint: `Choose another name with --name, or if that key was yours: handover keys revoke "${name}"`,
   });
 }
 
@@ -91,7 +91,7 @@ export function revokeKeys(machine: Machine, words: string): TrustedKey[] {
   const meant = readTrustList(machine).filter(makeMatcher(words));
   if (meant.length === 0)
     throw new HandoverError('HANDOVER_NOT_FOUND', 'no key on the trust list has that name or fingerprint', {
-      hint: 'See them with: handover keys list',
+      hint: 'List keys: handover keys list',
     });
   const texts = new Set(meant.map(({ key }) => formatPublicKey(key)));
   changeTrustList(machine, (lines) =>
@@ -131,7 +131,7 @@ function revokedError({ name, key }: TrustedKey): HandoverError {
 function changedKeyError({ name, key }: TrustedKey, other: PublicKey): HandoverError {
   const [was, is] = [fingerprint(key), fingerprint(other)];
   return untrustedError(`the key of ${name} has changed\n  known key:   ${was}\n  other key:   ${is}`, {
-    hint: `Somebody may pose as ${name}. Ask in person. If the key really is new: handover keys revoke "${name}", then handover keys trust ${formatPublicKey(other)} --name "${name}"`,
+    hint: `Somebody may be posing as ${name}. Ask in person. If the key really is new: handover keys revoke "${name}", then handover keys trust ${formatPublicKey(other)} --name "${name}"`,
     data: { known: was, other: is },
   });
 }

@@ -7,12 +7,12 @@ import { untrustedError } from '../errors.ts';
 import { encryptSessionHandoff, formatSessionHandoffBundle } from '../legacy/session-handoff-bundle.ts';
 import { writeSessionHandoffRecord } from '../legacy/session-handoff-record.ts';
 import { writeV2Envelope } from '../legacy/v2-view.ts';
-import type { Lock } from './age.ts';
+import type { Encryption } from './age.ts';
 import type { OwnKeys } from './own-keys.ts';
 
 export type ViewFormat = 'markdown' | 'json' | 'session-handoff' | 'v2';
 
-type ViewOptions = { machine: Machine; signer: OwnKeys | null; lock: Lock | null };
+type ViewOptions = { machine: Machine; signer: OwnKeys | null; encryption: Encryption | null };
 
 /** Handovers in a format that people or other tools read. */
 export function writeView(
@@ -36,23 +36,23 @@ function requireOne(handovers: readonly Handover[], format: string): Handover {
   const [handover, ...others] = handovers;
   if (handover !== undefined && others.length === 0) return handover;
   throw new HandoverError('HANDOVER_USAGE', `--format ${format} holds one handover`, {
-    hint: 'Name one with --id, or take --format bundle for many.',
+    hint: 'Name one with --id, or use --format bundle for several.',
   });
 }
 
 /** With the project's name instead of its path. */
-function writeSessionHandoff(handover: Handover, { signer, lock }: ViewOptions): string {
+function writeSessionHandoff(handover: Handover, { signer, encryption }: ViewOptions): string {
   const record = { ...writeSessionHandoffRecord(handover), project: handover.project.name };
   const bundle = formatSessionHandoffBundle(record, signer);
-  if (lock === null || !('passphrase' in lock)) return `${bundle}\n`;
-  return `${encryptSessionHandoff(Buffer.from(bundle), lock.passphrase)}\n`;
+  if (encryption === null || !('passphrase' in encryption)) return `${bundle}\n`;
+  return `${encryptSessionHandoff(Buffer.from(bundle), encryption.passphrase)}\n`;
 }
 
 /** Handoff V2 trusts any envelope with a checksum, which anybody can compute, so imported handovers are refused. */
 function writeV2(handover: Handover, machine: Machine): string {
   if (isForeign(handover))
-    throw untrustedError('what others sent is not given to handoff V2, which would obey it', {
-      hint: 'Read it with: handover render',
+    throw untrustedError('an imported handover is not exported to handoff V2, which would obey it', {
+      hint: 'Read it: handover render',
     });
   return `${JSON.stringify(writeV2Envelope(handover, { machine, history: [] }), null, 2)}\n`;
 }

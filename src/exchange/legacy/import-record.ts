@@ -85,7 +85,7 @@ export function refused(note: string): ImportResult {
 function storeDraft(store: Store, draft: HandoverDraft): string | null {
   try {
     const saved = saveMigratedHandover(store, sealHandover(draft));
-    return saved === null ? 'its id was taken meanwhile; run it again' : null;
+    return saved === null ? 'another process took its id; run it again' : null;
   } catch (error) {
     if (error instanceof v.ValiError) return error.message;
     if (error instanceof HandoverError && error.code === 'HANDOVER_TEXT_TOO_LARGE') return error.message;

@@ -2,7 +2,7 @@ import { createCipheriv, createDecipheriv, randomBytes, scryptSync } from 'node:
 import * as v from 'valibot';
 import { sha256Hex } from '../../model/hash.ts';
 import { acceptHandover } from '../bundle/accept-import.ts';
-import { type Opener, wrongPassphraseError } from '../bundle/age.ts';
+import { type DecryptionKeys, wrongPassphraseError } from '../bundle/age.ts';
 import { holdsMoreValues, nameField, parseOrRefuse } from '../bundle/content.ts';
 import { decodeBase64, idOfKey, type PublicKey, signBytes, verifyBytes } from '../bundle/minisign.ts';
 import type { BundleContents, OpenOptions } from '../bundle/open-bundle.ts';
@@ -162,7 +162,7 @@ export function encryptSessionHandoff(
 }
 
 /** Checks the whole header before it asks for the passphrase. */
-async function decryptSessionHandoff(value: unknown, opener: Pick<Opener, 'askPassphrase'>): Promise<Buffer> {
+async function decryptSessionHandoff(value: unknown, opener: Pick<DecryptionKeys, 'askPassphrase'>): Promise<Buffer> {
   const result = v.safeParse(EncryptedFile, value);
   if (!result.success) throw malformedError(`field ${nameField(result.issues[0])}`);
   const { salt, nonce, ciphertext } = result.output;

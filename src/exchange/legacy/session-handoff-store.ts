@@ -38,13 +38,13 @@ function readItems(file: string): readonly unknown[] {
   const result = v.safeParse(StoreFile, value);
   if (!result.success || Array.isArray(value))
     throw new HandoverError('HANDOVER_INPUT_INVALID', `${file} is not a store of session-handoff`, {
-      hint: 'Give its handoffs.json: handover migrate --from FILE',
+      hint: 'Name its handoffs.json: handover migrate --from FILE',
     });
   const { version, items } = result.output;
   if (version !== 0 && version !== 1) {
     const message = `${file} has version ${version}; versions 0 and 1 can be read`;
     throw new HandoverError('HANDOVER_INPUT_INVALID', message, {
-      hint: 'Install the newest agent-handover. The file was not touched.',
+      hint: 'Install the newest agent-handover. The file was not changed.',
     });
   }
   return items;
@@ -55,8 +55,8 @@ function readStoreFile(file: string): string {
     return readRegularFile(file, LIMITS.maxBytes).toString('utf8');
   } catch (error) {
     if (!hasErrno(error, 'ENOENT', 'ENOTDIR')) throw error;
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${file}`, {
-      hint: 'Give the file that holds the records: handover migrate --from FILE',
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${file}`, {
+      hint: 'Name the file that holds the records: handover migrate --from FILE',
       cause: error,
     });
   }

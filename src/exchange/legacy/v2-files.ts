@@ -70,7 +70,7 @@ function migrateFile(store: Store, file: string, options: FileMigration): Import
     return findOriginal(store, record) ?? migrateRecord(store, record, file, options);
   } catch (error) {
     if (!(error instanceof HandoverError) || !REFUSALS.has(error.code)) throw error;
-    const aside = options.dryRun ? '' : setAside(store, file, bytes, error.message);
+    const aside = options.dryRun ? '' : quarantineEnvelope(store, file, bytes, error.message);
     return refused(`${error.message}${aside}`);
   }
 }
@@ -87,7 +87,7 @@ function readOrExplain(file: string): Buffer | string {
   }
 }
 
-function setAside(store: Store, file: string, bytes: Buffer, reason: string): string {
+function quarantineEnvelope(store: Store, file: string, bytes: Buffer, reason: string): string {
   // The store is to hold no secret; the file itself stays where it is.
   if (findRedactor(store).holdsSecret(bytes.toString('utf8'))) return '; a secret shows in it, so no copy was made';
   const name = `v2-${sha256Hex(bytes).slice(0, 16)}.json`;

@@ -60,7 +60,7 @@ function adoptMemory({ machine }: Store, folder: string): WorkspaceFile[] {
     .flatMap((month) => listFolder(month).map((name) => join(month, name)))
     .filter((path) => path.endsWith('.md') && !known.has(path))
     .sort(compareCodeUnits)
-    .map((path) => ({ path, outcome: 'refused', note: 'its name does not tell a tag and a date' }) as const);
+    .map((path) => ({ path, outcome: 'refused', note: 'its name has no tag and date' }) as const);
   const state = readState(memory) === null ? 'no current state' : 'a current state';
   const note = `${notes.length} files of notes, ${state}, ${listArchives(memory).length} archives`;
   return [{ path: root, outcome: 'in use', note }, ...strange];

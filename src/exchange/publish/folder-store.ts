@@ -3,7 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { compareCodeUnits, sha256Hex } from '../../model/hash.ts';
 import { createFileDurably, isTempName } from '../../platform/durable-file.ts';
 import { listNames } from '../../platform/external-file.ts';
-import { isFolder, surveyFolder } from '../../platform/folders.ts';
+import { isFolder, walkFolder } from '../../platform/folders.ts';
 import { toRelativePath } from '../../platform/project.ts';
 import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../platform/project-file.ts';
 import type { ObjectStore } from './objects.ts';
@@ -19,7 +19,7 @@ export function openFolderStore(folder: string, name: string): ObjectStore {
     destination: top,
     list: async () => {
       assertMounted(folder);
-      const paths = [...surveyFolder(top)]
+      const paths = [...walkFolder(top)]
         .filter(({ kind, name: file }) => kind === 'file' && !isTempName(file))
         .map(({ path }) => toRelativePath(top, path));
       return new Map(paths.map((path) => [path, sha256Hex(read(path) ?? Buffer.of())]));

@@ -12,7 +12,7 @@ import { readSyncState, type SyncRoute, withDestinationLock, writeSyncState } fr
 export const VAULT_FILE = 'HANDOFF.md';
 export const API_KEY_VARIABLE = 'MEMORYVAULT_API_KEY';
 const URL_VARIABLE = 'MEMORYVAULT_URL';
-const STRANGE_KEY = 'the key for the MemoryVault has characters that no key has';
+const STRANGE_KEY = 'the key for the MemoryVault has characters that are not allowed in a key';
 
 export function keyOf(name: string): string {
   return `handoff/${name}/latest`;

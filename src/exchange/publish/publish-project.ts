@@ -22,7 +22,7 @@ import { API_KEY_VARIABLE, openMemoryVault, VAULT_FILE } from './memory-vault.ts
 import { publishObjects } from './objects.ts';
 import { type Change, collectOutgoing, type Publication, type Publisher } from './publisher.ts';
 
-const nowhere: Publisher = {
+const noPublisher: Publisher = {
   backend: 'none',
   destination: 'nowhere',
   plan: async () => ({ changes: [], waiting: [], notes: [] }),
@@ -102,7 +102,8 @@ export async function publishProject(request: PublishRequest, machine: Machine):
   const { redactions, ...outgoing } = collectOutgoing(place.root, paths, redactor);
   const content = { ...outgoing, name: place.name };
   const common = { backend, destination, redactions, leftOut: outgoing.leftOut };
-  if (publisher === nowhere) return { ...common, outcome: 'off', changes: [], waiting: [], commit: null, notes: [] };
+  if (publisher === noPublisher)
+    return { ...common, outcome: 'off', changes: [], waiting: [], commit: null, notes: [] };
   if (!request.dryRun) return { ...common, waiting: [], ...(await publisher.publish(content)) };
   const plan = await publisher.plan(content);
   const isNew = plan.changes.length > 0 || plan.waiting.length > 0;
@@ -159,7 +160,7 @@ async function openPublisher(
     const { git, paths } = settings;
     return openGitPublisher({ machine, root, paths, settings: { ...git, push: git.push && push } });
   }
-  if (backend === 'none' || !push) return nowhere;
+  if (backend === 'none' || !push) return noPublisher;
   if (backend === 'memoryvault') return openMemoryVault(settings.memoryvault, name, { machine, root });
   if (backend === 'folder') {
     const { path } = requireSection(settings.folder, 'folder', 'path');

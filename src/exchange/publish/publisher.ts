@@ -2,7 +2,7 @@ import { basename, join } from 'node:path';
 import type { HandoverDraft } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import { isTempName, readRegularFile } from '../../platform/durable-file.ts';
-import { surveyFolder } from '../../platform/folders.ts';
+import { walkFolder } from '../../platform/folders.ts';
 import { toRelativePath } from '../../platform/project.ts';
 import type { Backend } from '../../platform/publish-settings.ts';
 import type { Redactor } from '../../redact/redactor.ts';
@@ -71,7 +71,7 @@ export function collectOutgoing(
       leftOut.add(link);
       continue;
     }
-    for (const entry of surveyFolder(join(root, path))) {
+    for (const entry of walkFolder(join(root, path))) {
       const name = toRelativePath(root, entry.path);
       if (name === path) roots.push(path);
       if (isHidden(name.slice(path.length)) || isTempName(basename(entry.path))) continue;
@@ -100,7 +100,7 @@ function findLinkInPath(root: string, path: string): string | null {
   const parts = path.split('/');
   const prefixes = parts.map((_, index) => parts.slice(0, index + 1).join('/'));
   const isLink = (prefix: string): boolean => {
-    const [entry] = surveyFolder(join(root, prefix));
+    const [entry] = walkFolder(join(root, prefix));
     return entry?.kind === 'link';
   };
   return prefixes.find(isLink) ?? null;

@@ -9,7 +9,7 @@ import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { acquireLock, type Lock, type LockOptions } from '../../platform/lock.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findDataFolder } from '../../platform/paths.ts';
-import { LOCKS, PUBLISHED } from '../../store/store.ts';
+import { LOCKS, PUBLISH_STATES } from '../../store/store.ts';
 
 /** What was last published of each file: its digest, and the destination's name for that version. */
 export type SyncState = ReadonlyMap<string, { sha256: string; version: string }>;
@@ -56,12 +56,12 @@ export function readSyncState(route: SyncRoute): SyncState {
 }
 
 export function writeSyncState(route: SyncRoute, state: SyncState): void {
-  ensurePrivateFolder(findDataFolder(route.machine), PUBLISHED);
+  ensurePrivateFolder(findDataFolder(route.machine), PUBLISH_STATES);
   writeFileDurably(pathOfSyncState(route), formatSyncState(route.destination, state));
 }
 
 function pathOfSyncState({ machine, root, destination }: SyncRoute): string {
-  return join(findDataFolder(machine), PUBLISHED, `${shortHash(`${root}\n${destination}`, 16)}.json`);
+  return join(findDataFolder(machine), PUBLISH_STATES, `${shortHash(`${root}\n${destination}`, 16)}.json`);
 }
 
 /** One publication at a time from this machine to a destination. */

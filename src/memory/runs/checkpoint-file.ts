@@ -75,7 +75,7 @@ function parseFileJson(text: string, path: string): unknown {
 
 function damagedError(path: string, wrong: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_CHECKPOINT_DAMAGED', `the checkpoint ${path} is damaged (${wrong})`, {
-    hint: 'Look at the file. To start over and keep it aside: handover run --restart',
+    hint: 'Look at the file. To start over and keep a copy of it: handover run --restart',
     cause,
   });
 }
@@ -118,6 +118,6 @@ export function assertStepName(name: string): void {
   const isPlain = /\p{L}/u.test(name) && !/[\p{Cc}\p{Cf}\u2028\u2029]/u.test(name);
   if (isPlain && name.length <= MAX_NAME && name !== '__proto__') return;
   throw new HandoverError('HANDOVER_INPUT_INVALID', `${JSON.stringify(name.slice(0, MAX_NAME))} cannot name a step`, {
-    hint: `A name has a letter in it, no control characters, and at most ${MAX_NAME} characters.`,
+    hint: `A name needs a letter, has no control characters, and has at most ${MAX_NAME} characters.`,
   });
 }

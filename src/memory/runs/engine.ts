@@ -103,7 +103,7 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
     const result = await step.run(context);
     return typeof result === 'string' ? result : null;
   } catch (cause) {
-    const failure = describeFailure(step.name, cause);
+    const failure = stepError(step.name, cause);
     options.checkpoint.record({ failed: { name: step.name, error: failure.message } });
     options.onEvent?.({ kind: 'failed', step: step.name });
     throw failure;
@@ -111,12 +111,12 @@ async function attempt(options: RunOptions, step: Step, context: StepContext): P
 }
 
 /** Keeps the code of a coded error, and so its exit status. */
-function describeFailure(name: string, cause: unknown): HandoverError {
+function stepError(name: string, cause: unknown): HandoverError {
   const why = cause instanceof Error ? cause.message : String(cause);
   const code = isErrno(cause) ? 'HANDOVER_IO' : 'HANDOVER_STEP_FAILED';
   const first = cause instanceof HandoverError ? cause.hint : undefined;
-  const next = first ? `${first.replace(/\.$/, '')}. Then go` : 'Go';
-  const hint = `${next} on from there with: handover run --resume (and --config, if it was given)`;
+  const next = first ? `${first.replace(/\.$/, '')}. Then continue` : 'Continue';
+  const hint = `${next} with: handover run --resume (and --config, if you used it)`;
   const message = `step "${name}" failed: ${cleanLine(why) || 'no reason was given'}`;
   return new HandoverError(cause instanceof HandoverError ? cause.code : code, message, { hint, cause });
 }

@@ -172,7 +172,7 @@ function assertSectionsAreKnown({ path, sections }: ConfigFile): void {
 function requireFile(path: string): string {
   if (pathExists(path) && !isFolder(path)) return path;
   throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
-    hint: 'Give the file that declares the steps: handover run --config FILE',
+    hint: 'Name the file that declares the steps: handover run --config FILE',
   });
 }
 
@@ -182,9 +182,9 @@ const USER_ONLY_KINDS: readonly string[] = ['command', 'export'];
 function assertStepsAreAllowed(file: ConfigFile, steps: readonly StepDeclaration[], machine: Machine): void {
   const kind = steps.find((step) => USER_ONLY_KINDS.includes(step.kind))?.kind;
   if (kind === undefined || isUserFile(file, machine)) return;
-  const message = `${file.path} declares a step of kind "${kind}", which is not carried out from there`;
+  const message = `${file.path} declares a step of kind "${kind}", which may not be run from there`;
   throw new HandoverError('HANDOVER_PERMISSION', message, {
-    hint: `Whoever wrote the project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name it with --config.`,
+    hint: `Anybody who can change the project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name it with --config.`,
   });
 }
 
@@ -199,7 +199,7 @@ function resolvePath(text: string, file: ConfigFile, root: string, machine: Mach
   if (isLexicallyInside(path, root) && (!pathExists(path) || isInside(path, root))) return path;
   const message = `${file.path} names ${text}, which is outside the project`;
   throw new HandoverError('HANDOVER_PATH_UNSAFE', message, {
-    hint: 'The settings of a project may name only paths in it. Name the folder in your own settings instead.',
+    hint: 'The settings of a project may name only paths inside it. Name the folder in your own settings instead.',
   });
 }
 

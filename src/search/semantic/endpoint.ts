@@ -81,12 +81,12 @@ function readVectors(url: URL, text: string, count: number): Float32Array[] {
 function findUrl({ url }: SemanticSettings): URL {
   const safe = parseSafeUrl(url);
   if (safe !== null) return new URL(`${safe.href.replace(/\/+$/, '')}/embeddings`);
-  throw unconfigured('search.meaning.url is not an address to send text to', {
-    hint: 'Give an https:// address without a user, a query or a fragment; http:// is for this machine alone.',
+  throw unconfiguredError('search.meaning.url is not an address to send text to', {
+    hint: 'Use an https:// address without user, query or fragment; http:// is allowed for this machine only.',
   });
 }
 
-export function unconfigured(message: string, { hint }: { hint: string }): HandoverError {
+export function unconfiguredError(message: string, { hint }: { hint: string }): HandoverError {
   return new HandoverError('HANDOVER_MEANING_UNCONFIGURED', message, { hint });
 }
 
@@ -97,19 +97,21 @@ function findKey({ key_variable, key_file }: SemanticSettings, machine: Machine)
   const key = text?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(key)) return key;
   const place = key_file === undefined ? `the variable ${key_variable}` : key_file;
-  throw unconfigured(key === '' ? `there is no key in ${place}` : `${place} has characters that no key has`, {
-    hint: 'Check key_variable and key_file in [search.meaning] of your config.toml.',
-  });
+  throw unconfiguredError(
+    key === '' ? `there is no key in ${place}` : `${place} has characters that are not allowed in a key`,
+    {
+      hint: 'Check key_variable and key_file in [search.meaning] of your config.toml.',
+    },
+  );
 }
 
 function statusError(url: URL, status: number): HandoverError {
   const where = `${url.origin}${url.pathname}`;
   const later = { hint: 'Try again later.' };
-  if (status === 429)
-    return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} is receiving too many requests (429)`, later);
+  if (status === 429) return new HandoverError('HANDOVER_REMOTE_BUSY', `${where} is rate limiting (429)`, later);
   if (status >= 500) return new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `${where} failed (${status})`, later);
   let why = 'did not accept the texts';
-  if (status === 401 || status === 403) why = 'refused the key';
+  if (status === 401 || status === 403) why = 'rejected the key';
   if (status >= 300 && status < 400) why = 'redirects to another address, which is not followed';
   return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} ${why} (${status})`, {
     hint: 'Check url, model and key in [search.meaning] of your config.toml.',

@@ -4,7 +4,7 @@ import { isCacheDamage, isCacheTrouble } from '../../platform/cache-database.ts'
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import type { Store } from '../../store/store.ts';
-import { type Embedder, openEndpoint, unconfigured } from './endpoint.ts';
+import { type Embedder, openEndpoint, unconfiguredError } from './endpoint.ts';
 import { readSemanticSettings, type SemanticSettings } from './settings.ts';
 import { digestOf, discardVectors, openVectorStore, type VectorStore } from './vector-store.ts';
 
@@ -29,9 +29,9 @@ export type Embedding = { texts: number; embedded: number; forgotten: number };
 export type Ranking<Key> = Coverage & { ranked: Key[]; trouble: HandoverError | null };
 
 /** Comparing takes time in proportion to these. */
-const MOST_COMPARED = 20_000;
-const MOST_EMBEDDED = 200_000;
-const MOST_RANKED = 50;
+const MAX_COMPARED = 20_000;
+const MAX_EMBEDDED = 200_000;
+const MAX_RANKED = 50;
 /** How long a search embeds texts that have no vector yet, besides the batch that it is at. */
 const BUDGET_MS = 2000;
 /** Models take a few hundred words; the beginning of a longer text shows what it means. */
@@ -61,15 +61,15 @@ export async function embedAll(
 ): Promise<Embedding> {
   const settings = readSemanticSettings(store.machine);
   if (settings === null)
-    throw unconfigured('no embedding model is configured', {
+    throw unconfiguredError('no embedding model is configured', {
       hint: 'Set url and model in [search.meaning] of your config.toml; see docs/search.md.',
     });
   return await withEmbeddings(store, settings, async (embeddings) => {
-    const texts = groupByDigest(candidates, MOST_EMBEDDED);
+    const texts = groupByDigest(candidates, MAX_EMBEDDED);
     const [probe = new Float32Array()] = await embeddings.embedder.embed(['probe'], 'query');
     const missing = listMissing(embeddings, texts, probe.length);
     await embedMissing(embeddings, missing, { numbers: probe.length, progress });
-    const forgotten = texts.size < MOST_EMBEDDED ? embeddings.vectors.keepOnly([...texts.keys()]) : 0;
+    const forgotten = texts.size < MAX_EMBEDDED ? embeddings.vectors.keepOnly([...texts.keys()]) : 0;
     return { texts: texts.size, embedded: missing.length, forgotten };
   });
 }
@@ -89,7 +89,7 @@ async function withEmbeddings<T>(store: Store, settings: SemanticSettings, work:
   try {
     vectors = openVectorStore(store, { space: embedder.space });
     if (vectors === null)
-      throw unconfigured('semantic search needs SQLite to store vectors', {
+      throw unconfiguredError('semantic search needs SQLite to store vectors', {
         hint: 'Use Node 22.13 or later, or install with optional dependencies.',
       });
     return await work({ embedder, vectors, redactor, now: () => machine.clock.now() });
@@ -104,7 +104,7 @@ async function withEmbeddings<T>(store: Store, settings: SemanticSettings, work:
 function explainTrouble(error: unknown): HandoverError {
   if (error instanceof HandoverError) return error;
   if (!isCacheTrouble(error) && !isErrno(error)) throw error;
-  const what = isCacheDamage(error) ? 'were damaged, and will be made again' : 'cannot be used now';
+  const what = isCacheDamage(error) ? 'were damaged, and will be recreated' : 'cannot be used now';
   return new HandoverError('HANDOVER_IO', `the stored vectors ${what}`, { cause: error });
 }
 
@@ -125,7 +125,7 @@ function groupByDigest<Key>(candidates: Iterable<Candidate<Key>>, most: number):
 
 /** Fills the ranking step by step, so that what is known is used when a later step fails. */
 async function rank<K>(embeddings: Embeddings, query: SimilarityQuery<K>, into: Ranking<K>): Promise<void> {
-  const groups = groupByDigest(query.candidates, MOST_COMPARED);
+  const groups = groupByDigest(query.candidates, MAX_COMPARED);
   into.texts = groups.size;
   into.missing = groups.size;
   if (groups.size === 0) return;
@@ -145,9 +145,9 @@ async function rank<K>(embeddings: Embeddings, query: SimilarityQuery<K>, into: 
     into.trouble = explainTrouble(error);
   }
   into.ranked = embeddings.vectors
-    .findNeighbours({ vector, digests: [...groups.keys()], limit: MOST_RANKED })
+    .findNeighbours({ vector, digests: [...groups.keys()], limit: MAX_RANKED })
     .flatMap(({ digest }) => groups.get(digest)?.keys ?? [])
-    .slice(0, MOST_RANKED);
+    .slice(0, MAX_RANKED);
 }
 
 async function embedQuery({ embedder, vectors, redactor }: Embeddings, text: string): Promise<Float32Array> {

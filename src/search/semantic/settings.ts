@@ -3,7 +3,7 @@ import type { Machine } from '../../platform/machine.ts';
 import { parseSection, readUserConfig } from '../../platform/settings-file.ts';
 
 const Text = v.pipe(v.string(), v.minLength(1), v.maxLength(1000));
-const Variable = v.pipe(v.string(), v.regex(/^[A-Za-z_]\w{0,99}$/, 'is no name of a variable'));
+const Variable = v.pipe(v.string(), v.regex(/^[A-Za-z_]\w{0,99}$/, 'is not the name of a variable'));
 const Prefix = v.optional(v.pipe(v.string(), v.maxLength(200)), '');
 
 const SemanticSection = v.strictObject({

@@ -113,10 +113,10 @@ export function openIndexStore(
       return new Map(intact.map(({ name, head }) => [name, head]));
     },
     reading: (name) => findReading(database, name),
-    put: (name, head, { stays, parts, keep }) =>
+    put: (name, head, { stays, parts, checkpoint }) =>
       change((writer) => {
         const archive = identifyArchive(store, name) ?? '';
-        const text = { reading: keep, stays: stays.passages, parts: unpackEach(parts) };
+        const text = { reading: checkpoint, stays: stays.passages, parts: unpackEach(parts) };
         writer.put({ name, head, archive, gone: false, ...text });
       }),
     settle: (live) => {

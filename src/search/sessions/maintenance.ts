@@ -5,7 +5,7 @@ import { dropCache } from '../../platform/cache-writer.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { listFolder } from '../../platform/folders.ts';
 import { loadSqlDriver, type SqlDriver } from '../../platform/sqlite.ts';
-import { type Finding, setAside } from '../../store/doctor/check-files.ts';
+import { type Finding, quarantineRemedy } from '../../store/doctor/check-files.ts';
 import { QUARANTINE, type Store } from '../../store/store.ts';
 import { listTexts, markForgotten, nameText, pathOfText, readText, removeText, type SessionHead } from './archive.ts';
 import { openIndexStore, recoverText, restoreText } from './index-store.ts';
@@ -29,7 +29,7 @@ export async function checkTexts(store: Store): Promise<Finding[]> {
 function describeReadable(store: Store, name: string): Finding {
   const path = pathOfText(store, name);
   const message = `${path}, the text of a session, is damaged. Its agent still has the session: the next search --sessions reads it again`;
-  return { code: 'damaged-session-text', level: 'warning', path, message, remedy: setAside(path, message) };
+  return { code: 'damaged-session-text', level: 'warning', path, message, remedy: quarantineRemedy(path, message) };
 }
 
 function describeLost(store: Store, driver: SqlDriver | null, name: string): Finding {
@@ -43,7 +43,7 @@ function describeLost(store: Store, driver: SqlDriver | null, name: string): Fin
   const message = `${path}, the text of a session that its agent has deleted, is damaged: ${left}`;
   const remedy =
     remains === null
-      ? setAside(path, message)
+      ? quarantineRemedy(path, message)
       : {
           description: 'copy it to the quarantine, and write it again from what is left',
           apply: () => restoreText(store, name, remains),
@@ -89,7 +89,7 @@ export function removeTexts(store: Store, heads: readonly Pick<SessionHead, 'age
   }
 }
 
-/** Deletes what is kept of a session, and never reads it again. */
+/** Deletes the stored text of a session, and records that it must not be read again. */
 export function forgetSession(store: Store, head: Pick<SessionHead, 'agent' | 'id'>): void {
   markForgotten(store, nameText(head));
   removeTexts(store, [head]);

@@ -21,7 +21,7 @@ const MAX_PASSAGE = 2000;
 const OUTPUT_END = 1500;
 const MAX_EDIT = 1000;
 /** Calls without a result after so many others will get none. */
-const MOST_IGNORED = 256;
+const MAX_IGNORED = 256;
 
 /**
  * Makes passages of redacted events. Left out are what this program put into a session or returned to it, and the files
@@ -66,7 +66,7 @@ export class PassageMaker {
   #leaveOut(call: string): void {
     this.unheard.add(call);
     for (const oldest of this.unheard) {
-      if (this.unheard.size <= MOST_IGNORED) break;
+      if (this.unheard.size <= MAX_IGNORED) break;
       this.unheard.delete(oldest);
     }
   }

@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { type Agent, type FoundSession, startReading } from '../../agents/agent.ts';
+import { type Agent, type FoundSession, startReadStats } from '../../agents/agent.ts';
 import { findSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
 import { hashPrefix, holdsSecret, identifyReading, isSameBeginning } from '../../agents/transcript-checkpoint.ts';
@@ -33,7 +33,7 @@ export interface TextSource {
   redactor: Redactor;
   archive: Buffer | null;
   /** The checkpoint that was returned with that archive. */
-  kept: Uint8Array | null;
+  checkpoint: Uint8Array | null;
 }
 
 /** The text of a session as parts of an archive. Never all in one, because a session may be long. */
@@ -42,7 +42,7 @@ export interface NewText {
   stays: { bytes: number; passages: number };
   parts: Buffer[];
   /** The checkpoint for the next reading; null when that must begin at the start. */
-  keep: Uint8Array | null;
+  checkpoint: Uint8Array | null;
 }
 
 const Count = v.number();
@@ -83,9 +83,9 @@ type TranscriptSource = TextSource & { stat: FileStat };
 function readWhole({ agent, session, head, redactor }: TextSource): NewText {
   const collector = new PartCollector(head, redactor);
   const maker = new PassageMaker();
-  for (const event of agent.readEvents(session, startReading()))
+  for (const event of agent.readEvents(session, startReadStats()))
     collector.add(maker.make(redactEvent(event, redactor)));
-  return { stays: { bytes: 0, passages: 0 }, parts: [...collector.finish(), packPart(head, [])], keep: null };
+  return { stays: { bytes: 0, passages: 0 }, parts: [...collector.finish(), packPart(head, [])], checkpoint: null };
 }
 
 /** Null when the transcript cannot be read in this way. */
@@ -96,7 +96,7 @@ function readOn(
   const { agent, session, stat, redactor, head } = source;
   const transcript = agent.openTranscript?.({
     session,
-    reading: startReading(),
+    stats: startReadStats(),
     until: stat.size,
     lookAhead,
     ...(checkpoint === undefined ? {} : { from: checkpoint.bookmark }),
@@ -126,13 +126,13 @@ function readOn(
     if (redactor.hasLearnt && checkpoint !== undefined) return null;
     const parts = solid.finish();
     // The last part has the head as it is now, also when there are no new passages.
-    const text: NewText = { stays, parts: [...parts, ...ending.finish(), packPart(head, [])], keep: null };
+    const text: NewText = { stays, parts: [...parts, ...ending.finish(), packPart(head, [])], checkpoint: null };
     if (bookmark === null || redactor.hasLearnt) return text;
     const grown = {
       bytes: stays.bytes + parts.reduce((sum, part) => sum + part.length, 0),
       passages: stays.passages + solid.passages,
     };
-    return { ...text, keep: packCheckpoint(source, text, { ...state, bookmark, stays: grown }) };
+    return { ...text, checkpoint: packCheckpoint(source, text, { ...state, bookmark, stays: grown }) };
   } finally {
     offsets.close();
   }
@@ -157,17 +157,17 @@ function packCheckpoint(
 }
 
 function findCheckpoint(source: TranscriptSource): Checkpoint | null {
-  const { kept, archive, redactor } = source;
-  if (kept === null || archive === null) return null;
-  const data = kept.subarray(CHECKSUM_BYTES);
-  if (!sha256Bytes(identifyReading(source), data).equals(kept.subarray(0, CHECKSUM_BYTES))) return null;
+  const { checkpoint, archive, redactor } = source;
+  if (checkpoint === null || archive === null) return null;
+  const data = checkpoint.subarray(CHECKSUM_BYTES);
+  if (!sha256Bytes(identifyReading(source), data).equals(checkpoint.subarray(0, CHECKSUM_BYTES))) return null;
   const { success, output } = v.safeParse(Checkpoint, decodePlainData(data));
   if (!success || output.settings !== redactor.settingsIdentity || output.archive !== sha256Hex(archive)) return null;
   return isSameBeginning(source, output.bookmark.position.offset, output.prefix) ? output : null;
 }
 
 /** Passages of an event may come after later lines, but not much. */
-const MOST_REMEMBERED = 600;
+const MAX_REMEMBERED = 600;
 
 /** Finds where lines of a file begin, in one pass beside its reader: lines are asked for roughly in order. */
 class LineOffsets {
@@ -190,7 +190,7 @@ class LineOffsets {
       this.#last = value.number;
       this.recent.set(value.number, value.offset);
       const [oldest = 0] = this.recent.keys();
-      if (this.recent.size > MOST_REMEMBERED) this.recent.delete(oldest);
+      if (this.recent.size > MAX_REMEMBERED) this.recent.delete(oldest);
     }
     return this.recent.get(line) ?? null;
   }
@@ -252,7 +252,7 @@ export async function openSession(store: Store, words: string): Promise<SessionV
   const text = archived === null ? null : readText(store, nameText(archived));
   if (text !== null) return { ...text, gone: true };
   throw new HandoverError('HANDOVER_NOT_FOUND', `there is no session "${cutToBytes(cleanLine(wanted), 80)}"`, {
-    hint: 'List the sessions: handover sessions',
+    hint: 'List sessions: handover sessions',
   });
 }
 
@@ -263,7 +263,7 @@ function pickById<T extends { id: string }>(sessions: readonly T[], wanted: stri
   const candidates = alike.map(({ id }) => id);
   if (new Set(candidates).size < 2) return alike[0] ?? null;
   throw new HandoverError('HANDOVER_ID_AMBIGUOUS', `${alike.length} sessions begin with "${wanted}"`, {
-    hint: `Give more of it: ${candidates.slice(0, 3).join(', ')} …`,
+    hint: `Type more of the id: ${candidates.slice(0, 3).join(', ')} …`,
     data: { candidates },
   });
 }
@@ -276,7 +276,7 @@ async function readLive({ machine }: Store, session: FoundSession): Promise<Sess
     head,
     redactor: openRedactor(machine, { folder: session.cwd, makesKey: false }),
     archive: null,
-    kept: null,
+    checkpoint: null,
   });
   return { head, passages: parts.flatMap((part) => unpackParts(part)?.passages ?? []) };
 }

@@ -8,7 +8,7 @@ import type { Store } from '../../store/store.ts';
 import { isOfProject, namesFile } from '../finder.ts';
 import { excerpt, type ParsedQuery, SCAN_LIMITS, type SearchHit, type SearchQuery } from '../query.ts';
 import { fuseTexts, type TermStats } from '../rank.ts';
-import { EVERYWHERE, type Extent, limitTerms, lookUpTerms, retrieveNumbers } from '../retrieve.ts';
+import { FULL_RANGE, type IndexExtent, limitTerms, lookUpTerms, retrieveNumbers } from '../retrieve.ts';
 import { countTerms, mayMatch } from '../term-stats.ts';
 import { foldText } from '../tokens.ts';
 import { listTexts, nameText, type SessionHead } from './archive.ts';
@@ -36,7 +36,7 @@ export interface SessionsQuery {
   sync: SyncOptions;
 }
 
-const MOST_OF_A_SESSION = 3;
+const MAX_PER_SESSION = 3;
 
 /** Finds passages of the sessions on this machine, including those that their agents have deleted; best first. */
 export async function searchSessions(store: Store, asked: SessionsQuery): Promise<SessionHits> {
@@ -52,7 +52,7 @@ export async function searchSessions(store: Store, asked: SessionsQuery): Promis
     const name = nameText(key.head);
     const count = shown.get(name) ?? 0;
     shown.set(name, count + 1);
-    return count < MOST_OF_A_SESSION ? [describeHit(store, key, { score, parsed })] : [];
+    return count < MAX_PER_SESSION ? [describeHit(store, key, { score, parsed })] : [];
   });
   return { hits, outcome };
 }
@@ -151,7 +151,7 @@ function askIndex(store: Store, database: SqlDatabase, { query, parsed }: Sessio
     known,
     total: extent.total,
     limits: limitTerms({ agent, file, projects }),
-    reach: sinceMs === undefined ? EVERYWHERE : { ...EVERYWHERE, to: lastNumberSince(sinceMs) },
+    range: sinceMs === undefined ? FULL_RANGE : { ...FULL_RANGE, to: lastNumberSince(sinceMs) },
     limit,
   });
   const find = database.prepare(`SELECT ${PASSAGES.columns} FROM passages WHERE n = ?`);
@@ -166,7 +166,7 @@ function askIndex(store: Store, database: SqlDatabase, { query, parsed }: Sessio
   return { passages, known };
 }
 
-function measureExtent(database: SqlDatabase): Extent {
+function measureExtent(database: SqlDatabase): IndexExtent {
   const row = database
     .prepare(
       `SELECT (SELECT coalesce(sum(passages), 0) FROM sessions) AS total,

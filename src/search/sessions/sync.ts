@@ -137,7 +137,7 @@ async function readOne(
       head,
       redactor: openRedactor(store.machine, { folder: session.cwd, makesKey: true }),
       archive,
-      kept: texts.reading(name),
+      checkpoint: texts.reading(name),
     });
     writeArchive(store, name, joinArchive(archive, text));
     texts.put(name, head, text);

@@ -1,39 +1,39 @@
 import { dirname, join, relative, sep } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { isAbandonedTemp, isTempName, removeFile } from '../../platform/durable-file.ts';
-import { type Entry, isTooOpen, makePrivate, surveyFolder } from '../../platform/folders.ts';
+import { type Entry, isTooOpen, makePrivate, walkFolder } from '../../platform/folders.ts';
 import { REDACTION_KEY } from '../../platform/secret-file.ts';
 import { quarantineFile } from '../copies.ts';
 import { finishForgetting, readHandover } from '../handovers.ts';
 import { latestPlausible } from '../journal.ts';
 import { finishImports, isPendingImportName } from '../pending-imports.ts';
 import {
-  ARRIVING,
+  BEING_FORGOTTEN,
   DOCUMENTS,
   HANDOVERS,
-  INSTALLS,
+  HOOK_RECEIPTS,
+  HOOK_STATE,
   idOfName,
   JOURNAL,
-  LEAVING,
   LOCKS,
   LOG,
   monthOf,
-  PUBLISHED,
+  PENDING_IMPORTS,
+  PUBLISH_STATES,
   QUARANTINE,
-  READINGS,
-  READY,
   SESSION_TEXTS,
   SPOOL,
   type Store,
+  TRANSCRIPT_CHECKPOINTS,
 } from '../store.ts';
 
-/** `damage`: a saved file is not as it was saved; `warning`: something should be put right; `notice`: good to know. */
+/** `damage`: a saved file is not as it was saved; `warning`: something should be fixed; `notice`: good to know. */
 export type Level = 'damage' | 'warning' | 'notice';
 
 export interface Finding {
   code: string;
   level: Level;
-  /** The file it is about; null for the surroundings. */
+  /** The file it is about; null when it is about the environment. */
   path: string | null;
   message: string;
   /** What `--fix` would do; null when nothing is safe to do. */
@@ -58,7 +58,7 @@ export type CheckProgress = (checked: number) => void;
 /** Checks every entry below the store's root: what it is, who may read it, and whether a handover is what was sealed. */
 export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
   const check: FileCheck = { findings: [], intact: new Map(), handoverFiles: 0 };
-  for (const entry of surveyFolder(store.root)) {
+  for (const entry of walkFolder(store.root)) {
     const parts = relative(store.root, entry.path).split(sep);
     const findings = [
       checkAccess(entry),
@@ -75,17 +75,17 @@ function checkAccess(entry: Entry): Finding | null {
   const { path, kind } = entry;
   if (kind === 'link' || kind === 'other') {
     const message = `${path} is a ${kind === 'link' ? 'link' : 'pipe or device'}; the store holds only files and folders`;
-    return { code: 'not-a-file', level: 'damage', path, message, remedy: setAside(path, message) };
+    return { code: 'not-a-file', level: 'damage', path, message, remedy: quarantineRemedy(path, message) };
   }
   if (!entry.own) return warn('foreign-owner', path, `${path} belongs to another user`);
   if (!isTooOpen(entry)) return null;
   const mode = entry.mode.toString(8).padStart(4, '0');
-  const remedy = { description: 'take the access of others away', apply: () => makePrivate(entry) };
+  const remedy = { description: 'remove the access of others', apply: () => makePrivate(entry) };
   return { ...warn('too-open', path, `${path} is open to others (mode ${mode})`), remedy };
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${LEAVING}|${ARRIVING}|${READINGS}|${INSTALLS}|${PUBLISHED}|${SESSION_TEXTS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${READY}|${QUARANTINE})(?:/.*)?)$`,
+  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${BEING_FORGOTTEN}|${PENDING_IMPORTS}|${TRANSCRIPT_CHECKPOINTS}|${HOOK_RECEIPTS}|${PUBLISH_STATES}|${SESSION_TEXTS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${HOOK_STATE}|${QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
@@ -96,7 +96,18 @@ function checkFolder({ path, name }: Entry, place: string): Finding | null {
 }
 
 /** Folders whose files are checked elsewhere, or can be made again. */
-const SKIPPED = [JOURNAL, LOCKS, READINGS, INSTALLS, READY, SPOOL, LOG, DOCUMENTS, PUBLISHED, SESSION_TEXTS];
+const SKIPPED = [
+  JOURNAL,
+  LOCKS,
+  TRANSCRIPT_CHECKPOINTS,
+  HOOK_RECEIPTS,
+  HOOK_STATE,
+  SPOOL,
+  LOG,
+  DOCUMENTS,
+  PUBLISH_STATES,
+  SESSION_TEXTS,
+];
 
 /** Databases that can be made again, with their companion files. */
 const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-shm)?|sum)$/;
@@ -111,18 +122,18 @@ function checkFile(store: Store, entry: Entry, parts: readonly string[], check: 
     return isAbandonedTemp(path) ? { ...warn('leftover', path, message), remedy } : null;
   }
   if (area === HANDOVERS && idOfName(name) !== null) return checkHandoverFile(store, entry, check);
-  if (area === LEAVING && idOfName(name) !== null)
+  if (area === BEING_FORGOTTEN && idOfName(name) !== null)
     return {
       ...warn('half-forgotten', path, `${path} was being forgotten when the command was stopped`),
       remedy: { description: 'finish forgetting it', apply: (store) => void finishForgetting(store) },
     };
-  if (area === ARRIVING && isPendingImportName(name))
+  if (area === PENDING_IMPORTS && isPendingImportName(name))
     return {
       ...warn('half-imported', path, `${path} was being imported when the command was stopped`),
       remedy: { description: 'finish importing it', apply: finishImports },
     };
   if (area === QUARANTINE) {
-    const message = `${path} was set aside earlier; look at it, then delete it or put it back`;
+    const message = `${path} was quarantined earlier; look at it, then delete it or put it back`;
     return { ...warn('in-quarantine', path, message), level: 'notice' };
   }
   return isKnown ? null : warn('unknown-file', path, `${path} is not a file of the store`);
@@ -149,14 +160,14 @@ function checkHandoverFile(store: Store, { path, name }: Entry, check: FileCheck
 }
 
 function describeDamage(path: string, message: string): Finding {
-  return { code: 'damaged-handover', level: 'damage', path, message, remedy: setAside(path, message) };
+  return { code: 'damaged-handover', level: 'damage', path, message, remedy: quarantineRemedy(path, message) };
 }
 
 function warn(code: string, path: string, message: string): Finding {
   return { code, level: 'warning', path, message, remedy: null };
 }
 
-export function setAside(path: string, reason: string): Remedy {
+export function quarantineRemedy(path: string, reason: string): Remedy {
   const apply = (store: Store): void => quarantineFile(store, path, { reason });
   return { description: 'move it to the quarantine', apply };
 }

@@ -23,7 +23,7 @@ import type { Finding, IntactHandovers, Remedy } from './check-files.ts';
 export function checkIndex(store: Store, driver: SqlDriver, intact: IntactHandovers): Finding[] {
   return checkCache(store, INDEX.name, {
     findProblem: () => findIndexProblem(store, driver, intact),
-    remedy: { description: 'build it anew', apply: () => rebuildIndex(store, driver) },
+    remedy: { description: 'rebuild it', apply: () => rebuildIndex(store, driver) },
     unaffected: 'no handover is affected',
   });
 }
@@ -34,7 +34,7 @@ export function checkCaches(store: Store, driver: SqlDriver | null): Finding[] {
     checkCache(store, name, {
       findProblem: () => findCacheProblem(store, driver, name),
       remedy: { description: 'remove it', apply: () => dropCache(store, { name }) },
-      unaffected: 'nothing that was kept is affected',
+      unaffected: 'nothing that was saved is affected',
     }),
   );
 }

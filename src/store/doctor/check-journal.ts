@@ -50,7 +50,7 @@ function collectEntries(pages: readonly (JournalPage | Finding)[]): JournalEntry
 function describeLine(path: string, line: DamagedLine, subject: string): Finding {
   const where = `${path}:${line.line}`;
   const remedy = {
-    description: 'keep a copy in the quarantine and note it in the journal',
+    description: 'copy it to the quarantine and record that in the journal',
     apply: (store: Store) => acknowledge(store, subject, line),
   };
   if (line.torn) {
@@ -78,12 +78,12 @@ function compareWithFiles(store: Store, { entries, intact, damagedPaths }: Compa
     const present = intact.get(id);
     if (present === undefined && !damagedPaths.has(path)) absent.push(id);
     if (present === undefined || present === checksum) continue;
-    const message = `${path} is whole, but not the handover that the journal says was kept`;
+    const message = `${path} is intact, but not the handover that the journal records as saved`;
     replaced.push({ code: 'replaced-handover', level: 'damage', path, message, remedy: null });
   }
   const missing = findMissing(store, absent).map((id): Finding => {
     const path = pathOfHandover(store, id);
-    const message = `${path} is missing: the journal says that it was kept and never forgotten`;
+    const message = `${path} is missing: the journal records it as saved and never forgotten`;
     return { code: 'missing-handover', level: 'damage', path, message, remedy: null };
   });
   const unjournaled = [...intact]
@@ -115,7 +115,7 @@ function findMissing(store: Store, absent: readonly string[]): string[] {
 
 function describeUnjournaled(path: string, id: string, checksum: string): Finding {
   const entry = { event: 'saved', subject: id, reason: 'found by doctor', detail: { checksum } } as const;
-  const message = `${path} is whole, but the journal does not mention it`;
-  const remedy = { description: 'note it in the journal', apply: (store: Store) => appendEntry(store, entry) };
+  const message = `${path} is intact, but the journal does not mention it`;
+  const remedy = { description: 'record it in the journal', apply: (store: Store) => appendEntry(store, entry) };
   return { code: 'not-in-journal', level: 'notice', path, message, remedy };
 }

@@ -27,7 +27,7 @@ export async function examineStore(store: Store, progress?: CheckProgress): Prom
   const { root, machine } = store;
   const driver = loadSqlDriver(machine.env.HANDOVER_SQLITE);
   const sqlite = driver?.name ?? 'none';
-  const surroundings = checkSurroundings(machine, driver);
+  const surroundings = checkEnvironment(machine, driver);
   if (!pathExists(root)) return { root, handovers: 0, intact: 0, journalEntries: 0, sqlite, findings: surroundings };
   const files = checkFiles(store, progress);
   const damagedPaths = new Set(files.findings.map((finding) => finding.path).filter((path) => path !== null));
@@ -81,7 +81,7 @@ function takeLock(store: Store, name: string): void {
 /** Node before 22 reads the whole certificate store at every start when NODE_EXTRA_CA_CERTS is set: 45 ms and more. */
 const FIRST_NODE_WITH_LAZY_CERTIFICATES = 22;
 
-function checkSurroundings(machine: Machine, driver: SqlDriver | null): Finding[] {
+function checkEnvironment(machine: Machine, driver: SqlDriver | null): Finding[] {
   const findings: Finding[] = [];
   const add = (code: string, message: string): void => {
     findings.push({ code, level: 'notice', path: null, message, remedy: null });
@@ -89,7 +89,7 @@ function checkSurroundings(machine: Machine, driver: SqlDriver | null): Finding[
   if (machine.env.NODE_EXTRA_CA_CERTS && readRuntimeVersion() < FIRST_NODE_WITH_LAZY_CERTIFICATES)
     add(
       'slow-start',
-      'NODE_EXTRA_CA_CERTS is set, which makes every start of this Node about 50 ms slower; Node 22 and later do not mind',
+      'NODE_EXTRA_CA_CERTS is set, which makes every start of this Node about 50 ms slower; Node 22 and later are not affected',
     );
   if (driver === null && machine.env.HANDOVER_SQLITE !== 'none')
     add(

@@ -3,12 +3,12 @@ import { type BriefOptions, DEFAULT_BUDGET } from '../../handover/brief/compile.
 import type { Reader } from '../../handover/brief/reader.ts';
 import { type FlagValues, redactedText, text, textOr } from './flags.ts';
 
-export const budgetFlag = text(`Most tokens of the brief (${DEFAULT_BUDGET})`, 'tokens');
+export const budgetFlag = text(`Maximum tokens of the brief (${DEFAULT_BUDGET})`, 'tokens');
 
 export const briefFlags = {
   target: textOr('generic', 'The agent that will read it', 'agent'),
   budget: budgetFlag,
-  goal: redactedText('What the next session will do; steers the choice of facts'),
+  goal: redactedText('What the next session will do; guides the choice of facts'),
 } as const;
 
 export function readBudget(budget: string | undefined): number {

@@ -24,7 +24,7 @@ export async function reportFailure(error: unknown, output: Output, asJson: bool
 
 function reportBug(error: unknown, output: Output): ExitStatus {
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  output.line(red('error: '), 'this is a bug in agent-handover. What is stored is unchanged.');
+  output.line(red('error: '), 'this is a bug in agent-handover. Stored handovers are unchanged.');
   output.line(dim('  next: '), `report it with the lines below (agent-handover ${VERSION}, Node ${process.version})`);
   output.block(`${stack}\n`);
   return EXIT.bug;

@@ -38,8 +38,8 @@ export async function toFilter(flags: FilterFlags, machine: Machine): Promise<Fi
 function parseIdPrefix(words: string): string {
   const prefix = words.trim().toLowerCase();
   if (isIdPrefix(prefix)) return prefix;
-  const hint = 'Give the first characters of an id, such as 20260131.';
-  throw new HandoverError('HANDOVER_USAGE', `no id begins with "${cutToBytes(cleanLine(words), 80)}"`, { hint });
+  const hint = 'Use the first characters of an id, such as 20260131.';
+  throw new HandoverError('HANDOVER_USAGE', `no id starts with "${cutToBytes(cleanLine(words), 80)}"`, { hint });
 }
 
 /** Null for all. */

@@ -19,18 +19,18 @@ export function command<const F extends Readonly<Partial<Record<keyof F, unknown
   return buildCommand<F, A, CliContext>({ func, parameters, docs: { brief: COMMAND_SUMMARIES[name] } });
 }
 
-const keep = (input: string): string => input;
+const asIs = (input: string): string => input;
 
 /** A flag that takes a text and may be left out. */
 export const text = (brief: string, placeholder = 'text') =>
-  ({ kind: 'parsed', parse: keep, optional: true, brief, placeholder }) as const;
+  ({ kind: 'parsed', parse: asIs, optional: true, brief, placeholder }) as const;
 
 /** The same, given any number of times. */
 export const texts = (brief: string, placeholder = 'text') =>
   ({ ...text(brief, placeholder), variadic: true }) as const;
 
 export const textOr = (otherwise: string, brief: string, placeholder = 'text') =>
-  ({ kind: 'parsed', parse: keep, default: otherwise, brief, placeholder }) as const;
+  ({ kind: 'parsed', parse: asIs, default: otherwise, brief, placeholder }) as const;
 
 /** The same as `text`, for what is shown again or handed on: secrets are taken out first. */
 export const redactedText = (brief: string, placeholder = 'text') =>
@@ -49,7 +49,7 @@ export const choice = <const V extends string>(values: readonly V[], otherwise: 
   ({ kind: 'enum', values, default: otherwise, brief }) as const;
 
 export const json = toggle('Print JSON');
-export const dryRun = toggle('Only say what would be done');
+export const dryRun = toggle('Show what would be done, change nothing');
 
 export type FlagValues<F> = {
   -readonly [K in keyof F as F[K] extends { optional: true } ? never : K]: FlagValue<F[K]>;
@@ -63,17 +63,17 @@ type FlagValue<F> = F extends { kind: 'boolean' }
       ? readonly string[]
       : string;
 
-export const argument = (brief: string, placeholder: string) => ({ parse: keep, brief, placeholder }) as const;
+export const argument = (brief: string, placeholder: string) => ({ parse: asIs, brief, placeholder }) as const;
 
 export const optionalArgument = (brief: string, placeholder: string) =>
-  ({ parse: keep, optional: true, brief, placeholder }) as const;
+  ({ parse: asIs, optional: true, brief, placeholder }) as const;
 
 export const tuple = <const P extends readonly unknown[]>(...parameters: P) => ({ kind: 'tuple', parameters }) as const;
 
 export const repeated = (brief: string, placeholder: string) =>
   ({ kind: 'array', parameter: argument(brief, placeholder) }) as const;
 
-const ID = 'An id, the beginning of one, or latest';
+const ID = 'An id, the start of one, or latest';
 export const idFlag = text(ID, 'id');
 export const idPositional = tuple(optionalArgument(ID, 'id'));
 export const folderPositional = tuple(optionalArgument('The project’s folder; default: this one', 'folder'));
@@ -87,10 +87,10 @@ export const checkpointFlag = text(
 export const modeFlag = (otherwise: string) => textOr(otherwise, 'A label for the session, such as build', 'label');
 
 /** agent-handoff took it. It is declared so that whoever still gives it hears what to do instead. */
-export const apiKeyFlag = { ...text('Refused: other users could see it'), hidden: true } as const;
+export const apiKeyFlag = { ...text('Not accepted: other users could see it'), hidden: true } as const;
 
 export function conflictError(a: string, b: string): HandoverError {
-  return usageError(`${a} and ${b} cannot be given together`, 'Leave one of them out.');
+  return usageError(`${a} and ${b} cannot be used together`, 'Leave one of them out.');
 }
 
 const MAX_INPUT_BYTES = 2 * 1024 * 1024;

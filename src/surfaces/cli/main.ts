@@ -12,10 +12,10 @@ export async function main(program: CachedProgram): Promise<void> {
   } else if (args[0] === 'check') {
     await check(args);
   } else if (args[0] === 'mcp' && (await serve(args))) {
-    keepServer(program);
+    saveServerCode(program);
   } else {
     await run(args);
-    if (process.exitCode === 0) await keep(program);
+    if (process.exitCode === 0) await saveCode(program);
   }
 }
 
@@ -23,7 +23,7 @@ export async function main(program: CachedProgram): Promise<void> {
 export async function work(program: CachedProgram): Promise<void> {
   const { runWorker } = await import('../hook/worker.ts');
   await runWorker(process.argv[3] ?? '');
-  await keep(program);
+  await saveCode(program);
 }
 
 async function run(args: readonly string[]): Promise<void> {
@@ -50,10 +50,10 @@ async function serve(args: readonly string[]): Promise<boolean> {
 /** By then the client has asked for the tools. Much later, V8 would have dropped code that ran only at the start. */
 const SERVER_STARTED_MS = 5000;
 
-function keepServer(program: CachedProgram): void {
+function saveServerCode(program: CachedProgram): void {
   let isKept = false;
   const keepOnce = (): void => {
-    if (!isKept) void keep(program);
+    if (!isKept) void saveCode(program);
     isKept = true;
   };
   setTimeout(keepOnce, SERVER_STARTED_MS).unref();
@@ -61,10 +61,10 @@ function keepServer(program: CachedProgram): void {
 }
 
 /** The first run may have done little, so the compiled code is saved again this many times. */
-const KEPT_ANEW = 2;
+const MAX_SAVES = 2;
 
-async function keep(program: CachedProgram): Promise<void> {
-  const worth = Math.min(program.warmth + 1, KEPT_ANEW);
+async function saveCode(program: CachedProgram): Promise<void> {
+  const worth = Math.min(program.warmth + 1, MAX_SAVES);
   if (program.path === null || (worth <= program.warmth && !program.isIncomplete)) return;
   const { saveCompiledCodeIfStoreExists } = await import('../../platform/save-code-cache.ts');
   saveCompiledCodeIfStoreExists(program, worth);

@@ -15,8 +15,8 @@ export const passphraseFlags = {
 type PassphraseFlags = FlagValues<typeof passphraseFlags>;
 
 const MAX_BYTES = 4096;
-const SHORTEST = 10;
-const HOW_TO_GIVE = 'Give it with --passphrase-file FILE or --passphrase-fd NUMBER';
+const MIN_LENGTH = 10;
+const HOW_TO_GIVE = 'Pass it with --passphrase-file FILE or --passphrase-fd NUMBER';
 
 export function isPassphraseGiven({ passphraseFile, passphraseFd }: PassphraseFlags): boolean {
   return passphraseFile !== undefined || passphraseFd !== undefined;
@@ -37,17 +37,17 @@ export async function readPassphrase(context: CliContext, flags: PassphraseFlags
 /** A new passphrase: long enough, and typed twice at a terminal. */
 export async function choosePassphrase(context: CliContext, flags: PassphraseFlags): Promise<Buffer> {
   const passphrase = readGiven(context, flags) ?? (await askTwice(context));
-  if (passphrase.toString('utf8').length >= SHORTEST) return passphrase;
-  throw usageError(`the passphrase is shorter than ${SHORTEST} characters`, 'Use a few random words.');
+  if (passphrase.toString('utf8').length >= MIN_LENGTH) return passphrase;
+  throw usageError(`the passphrase is shorter than ${MIN_LENGTH} characters`, 'Use a few random words.');
 }
 
 async function askTwice(context: CliContext): Promise<Buffer> {
   if (!context.interactive) throw usageError('there is no terminal to ask for the passphrase', HOW_TO_GIVE);
   const { askSecret } = await import('./prompts.ts');
-  const first = await askSecret('Passphrase to lock the bundle with');
-  const second = await askSecret('The same again');
+  const first = await askSecret('Passphrase to encrypt the bundle with');
+  const second = await askSecret('Repeat the passphrase');
   if (first.equals(second)) return first;
-  throw usageError('the two passphrases differ', 'Nothing was written. Try again, and type the same twice.');
+  throw usageError('the two passphrases differ', 'Nothing was written. Try again, and type the same passphrase twice.');
 }
 
 function readGiven(context: CliContext, { passphraseFile, passphraseFd }: PassphraseFlags): Buffer | null {
@@ -63,18 +63,18 @@ function readFile(path: string): Buffer | null {
     return readPath(path, MAX_BYTES);
   } catch (cause) {
     if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    const hint = 'Give the file with the passphrase, or --passphrase-fd 0 for standard input.';
+    const hint = 'Name the file with the passphrase, or use --passphrase-fd 0 for standard input.';
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint, cause });
   }
 }
 
 function firstLine(bytes: Buffer | null): Buffer {
   if (bytes === null)
-    throw new HandoverError('HANDOVER_USAGE', `a passphrase has at most ${MAX_BYTES} bytes`, {
+    throw new HandoverError('HANDOVER_USAGE', `the passphrase is longer than ${MAX_BYTES} bytes`, {
       hint: 'Is it the right file? The passphrase is its first line.',
     });
   const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   const line = end === -1 ? bytes : bytes.subarray(0, end);
   if (line.length > 0) return line;
-  throw usageError('the passphrase is empty', 'It is the first line of what is read.');
+  throw usageError('the passphrase is empty', 'The passphrase is the first line of the input.');
 }

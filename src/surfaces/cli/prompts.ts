@@ -10,7 +10,7 @@ const output = process.stderr;
 export async function askSecret(message: string): Promise<Buffer> {
   const answer = await password({ message, output });
   if (typeof answer === 'string') return Buffer.from(answer);
-  throw new HandoverError('HANDOVER_CANCELLED', 'no passphrase was given');
+  throw new HandoverError('HANDOVER_CANCELLED', 'no passphrase was entered');
 }
 
 /** Whether a person agrees; cancelling counts as no. */

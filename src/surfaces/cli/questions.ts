@@ -30,13 +30,13 @@ export async function toScope(flags: QuestionFlags, { machine }: CliContext): Pr
 
 /** What to type when nothing was found. */
 export function suggestWider(flags: QuestionFlags, command: string): string {
-  if (!flags.all) return `ask about all projects: handover ${command} --all; see what there is: handover list`;
-  return 'see what there is: handover list; capture the newest session: handover capture';
+  if (!flags.all) return `ask about all projects: handover ${command} --all; list handovers: handover list`;
+  return 'list handovers: handover list; capture the newest session: handover capture';
 }
 
 export function requireWords(words: string, what: string): string {
   if (words.trim() !== '') return words;
-  throw new HandoverError('HANDOVER_USAGE', `${what} is empty`, { hint: `Give ${what}.` });
+  throw new HandoverError('HANDOVER_USAGE', `${what} is empty`, { hint: `Pass ${what}.` });
 }
 
 const MAX_TEXT_BYTES = 300;

@@ -26,7 +26,7 @@ export async function main(program: CachedProgram, bin: string): Promise<void> {
     const machine = describeMachine(process.env, '/');
     const result = await readAndHandle(agent, event, machine);
     if (result !== null) {
-      await carryOut(result, bin, machine);
+      await applyResult(result, bin, machine);
       // The more a hook did, the more code was compiled.
       const warmth = result.output !== null ? 2 : Math.min(result.workers.length, 1);
       saveCompiledCode(program, { warmth, machine });
@@ -51,12 +51,12 @@ async function readAndHandle(agent: string, event: string, machine: Machine): Pr
   return null;
 }
 
-async function carryOut({ output, workers }: HookResult, bin: string, machine: Machine): Promise<void> {
+async function applyResult({ output, workers }: HookResult, bin: string, machine: Machine): Promise<void> {
   if (output !== null) printAtOnce(`${output}\n`);
   if (workers.length === 0) return;
   const { startDetached } = await import('../../platform/detached.ts');
-  for (const { key, handed } of workers) {
-    const input = handed === null ? null : JSON.stringify(handed);
+  for (const { key, piped } of workers) {
+    const input = piped === null ? null : JSON.stringify(piped);
     await startDetached([join(bin, 'hook.cjs'), '--work', key], { env: machine.env, input });
   }
 }

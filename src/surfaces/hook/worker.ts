@@ -1,5 +1,5 @@
 import { parseAny } from '../../agents/shared/json.ts';
-import { HANDED_REPLY } from '../../app/automation/jobs.ts';
+import { PIPED_REPLY } from '../../app/automation/jobs.ts';
 import { describeFailure, logFailure, parseRecord } from '../../app/automation/records.ts';
 import { processJobs } from '../../app/automation/worker.ts';
 import { describeMachine } from '../../platform/machine.ts';
@@ -15,7 +15,7 @@ export async function runWorker(key: string): Promise<void> {
   const store = openStore(describeMachine(process.env, '/'));
   try {
     const read = await readTimedInput(INPUT);
-    await processJobs(store, key, 'text' in read ? parseRecord(read.text, HANDED_REPLY) : null);
+    await processJobs(store, key, 'text' in read ? parseRecord(read.text, PIPED_REPLY) : null);
   } catch (error) {
     logFailure(store.root, describeFailure(error, 'worker', store.machine.clock.now()));
   }

@@ -91,11 +91,11 @@ function describeNotice({ level, text, next }: Notice): string[] {
 
 /** What an agent can do with the tools of this server, where the hint for a person names a command. */
 const HINTS: Partial<Record<ErrorCode, string>> = {
-  HANDOVER_NOT_FOUND: 'find the id with the tool "search", or see what there is with "status"',
+  HANDOVER_NOT_FOUND: 'find the id with the tool "search", or list what is stored with "status"',
   HANDOVER_STORE_EMPTY: 'there is no handover yet; make one with the tool "save"',
-  HANDOVER_ID_AMBIGUOUS: 'give one of these ids, or more of it',
+  HANDOVER_ID_AMBIGUOUS: 'use one of these ids, or more of the id',
   HANDOVER_TEXT_TOO_LARGE: 'say it in a sentence or two; a long text belongs in a file of the project',
-  HANDOVER_PROJECT_MISSING: 'give "project" as the absolute path of a folder that exists, or leave it out',
+  HANDOVER_PROJECT_MISSING: 'pass "project" as the absolute path of a folder that exists, or leave it out',
   HANDOVER_RECORD_DAMAGED: 'use another handover, and tell the user to run: handover doctor',
   HANDOVER_STORE_DAMAGED: 'tell the user to run: handover doctor',
   HANDOVER_PAUSED: 'nothing is written while there is a PAUSE file; only the user may remove it',
@@ -112,5 +112,5 @@ function describeError({ machine }: Connection, error: unknown): string {
     return `${known.code}: ${message}${hint === undefined ? '' : `\nnext: ${hint}`}`;
   }
   logFailure(findDataFolder(machine), describeFailure(error, 'mcp', machine.clock.now()));
-  return 'this is a bug in agent-handover. What is stored is unchanged.\nnext: go on without this tool, and tell the user to run: handover doctor';
+  return 'this is a bug in agent-handover. Stored handovers are unchanged.\nnext: continue without this tool, and tell the user to run: handover doctor';
 }

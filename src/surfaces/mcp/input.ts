@@ -4,7 +4,7 @@ import { cleanLine, cutToBytes } from '../../model/text.ts';
 
 type Arguments<E extends v.ObjectEntries> = v.StrictObjectSchema<E, undefined>;
 
-const MOST_BYTES = 60;
+const MAX_SHOWN_BYTES = 60;
 
 /** The JSON Schema that clients see, and a check that reports only the first mistake, in a few words. */
 export function describeInput<E extends v.ObjectEntries>(
@@ -41,13 +41,13 @@ const WANTED: ReadonlyMap<string, string> = new Map([
 ]);
 
 function shorten(text: string): string {
-  return cutToBytes(cleanLine(text.slice(0, 4 * MOST_BYTES)), MOST_BYTES);
+  return cutToBytes(cleanLine(text.slice(0, 4 * MAX_SHOWN_BYTES)), MAX_SHOWN_BYTES);
 }
 
 /** The smallest brief and the usual one. A test holds them to the limits of briefs, which load too much to import. */
-export const SMALLEST_TOKENS = 256;
+export const MIN_TOKENS = 256;
 export const DEFAULT_TOKENS = 2000;
-const MOST_TOKENS = 20_000;
+const MAX_TOKENS = 20_000;
 
 /** A text of at most so many characters. */
 export function text(description: string, most = 4000): v.GenericSchema<string> {
@@ -63,24 +63,22 @@ export function toggle(description: string): v.OptionalSchema<v.GenericSchema<bo
   return v.optional(v.pipe(v.boolean(), v.description(description)), false);
 }
 
-export const project = v.optional(
-  text('Absolute path of the project’s folder. Leave it out for the folder that you work in.'),
-);
+export const project = v.optional(text('Absolute path of the project’s folder. Default: the folder that you work in.'));
 
 export const budget = v.optional(
   v.pipe(
     v.number(),
     v.integer(),
-    v.minValue(SMALLEST_TOKENS),
-    v.maxValue(MOST_TOKENS),
-    v.description('The most tokens that the answer may take.'),
+    v.minValue(MIN_TOKENS),
+    v.maxValue(MAX_TOKENS),
+    v.description('The maximum number of tokens in the answer.'),
   ),
   DEFAULT_TOKENS,
 );
 
 export function limit(usual: number): v.OptionalSchema<v.GenericSchema<number>, number> {
   return v.optional(
-    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100), v.description('How many at most.')),
+    v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(100), v.description('The maximum number of results.')),
     usual,
   );
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareErrors, shapeError } from '../../../src/app/ask/errors.ts';
+import { compareErrors, normaliseError } from '../../../src/app/ask/errors.ts';
 
 const same: readonly (readonly [string, string])[] = [
   [
@@ -33,21 +33,21 @@ const other: readonly (readonly [string, string])[] = [
 
 describe('the shape of an error', () => {
   it.each(same)('is the same for %j and %j', (a, b) => {
-    expect(shapeError(a).text).toBe(shapeError(b).text);
-    expect(compareErrors(shapeError(a), shapeError(b))).toBe('same');
+    expect(normaliseError(a).text).toBe(normaliseError(b).text);
+    expect(compareErrors(normaliseError(a), normaliseError(b))).toBe('same');
   });
 
   it.each(other)('differs for %j and %j', (a, b) => {
-    expect(shapeError(a).text).not.toBe(shapeError(b).text);
+    expect(normaliseError(a).text).not.toBe(normaliseError(b).text);
   });
 
   it('compares errors: same in another file, similar words, different', () => {
-    const asked = shapeError("src/a.ts:1:2 error TS2345: Argument of type 'x' is not assignable");
-    const alike = shapeError("src/b.ts:9:2 error TS2345: Argument of type 'x' is not assignable");
-    const near = shapeError("error TS2345: Argument of type 'y' is not assignable");
+    const asked = normaliseError("src/a.ts:1:2 error TS2345: Argument of type 'x' is not assignable");
+    const alike = normaliseError("src/b.ts:9:2 error TS2345: Argument of type 'x' is not assignable");
+    const near = normaliseError("error TS2345: Argument of type 'y' is not assignable");
     expect(compareErrors(asked, alike)).toBe('alike');
     expect(compareErrors(asked, near)).toBe('near');
-    expect(compareErrors(asked, shapeError('fatal: bad object 3f2a91bc04d'))).toBeNull();
+    expect(compareErrors(asked, normaliseError('fatal: bad object 3f2a91bc04d'))).toBeNull();
   });
 
   const word = fc.stringMatching(/^[a-z]{2,9}$/);
@@ -62,8 +62,8 @@ describe('the shape of an error', () => {
     );
     fc.assert(
       fc.property(any, (line) => {
-        const { text } = shapeError(line);
-        expect(shapeError(text).text).toBe(text);
+        const { text } = normaliseError(line);
+        expect(normaliseError(text).text).toBe(text);
       }),
     );
   });
@@ -74,7 +74,7 @@ describe('the shape of an error', () => {
       fc.property(word, fc.array(word, { minLength: 3 }), place, place, (name, words, one, two) => {
         const tell = ({ folder, line, column, count, hash }: typeof one): string =>
           `${folder}/${name}.ts:${line}:${column}: ${words.join(' ')} ${count} of ${hash}`;
-        expect(shapeError(tell(one))).toEqual(shapeError(tell(two)));
+        expect(normaliseError(tell(one))).toEqual(normaliseError(tell(two)));
       }),
     );
   });

@@ -63,7 +63,7 @@ describe('a delivered brief is not captured again', () => {
         why: 'after compaction',
         ageMs: 0,
         changes: NO_CHANGES,
-        isAgain: round > 0,
+        isRepeated: round > 0,
       };
       const given = writeBrief(brief, telling);
       rounds.push(given.replace(', again', ''));
@@ -100,16 +100,16 @@ describe('a delivered brief', () => {
     why: 'resumed',
     ageMs: 5 * 60_000,
     changes: NO_CHANGES,
-    isAgain: false,
+    isRepeated: false,
   };
 
   it('says at its top why it is delivered, and what changed since', () => {
     const files = ['a.ts', 'b.ts', 'c.ts', 'd.ts', 'e.ts', 'f.ts'];
     const head = { before: 'a'.repeat(40), after: 'b'.repeat(40) };
-    expect(writeBrief(brief, { ...telling, changes: { files, head }, isAgain: true }).split('\n')).toEqual([
+    expect(writeBrief(brief, { ...telling, changes: { files, head }, isRepeated: true }).split('\n')).toEqual([
       '# Handover 20260131-120000-k3fz for Claude Code',
       '# Given by agent-handover (resumed, again), 5 minutes after it was made.',
-      '# Since then: 6 files changed, HEAD moved from aaaaaaaaaaaa to bbbbbbbbbbbb. Look before you rely on what it says of them.',
+      '# Since then: 6 files changed, HEAD moved from aaaaaaaaaaaa to bbbbbbbbbbbb. Check before you rely on what it says about them.',
       '> changed since: a.ts, b.ts, c.ts, d.ts, e.ts and 1 more',
       '# Quoted lines',
       '<handover>',

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { decide, type Occasion, type Offer } from '../../../src/app/automation/policy.ts';
+import { type Candidate, decide, type SessionStart } from '../../../src/app/automation/policy.ts';
 
 const MINUTE = 60_000;
-const offer = (more: Partial<Offer> = {}): Offer => ({
+const offer = (more: Partial<Candidate> = {}): Candidate => ({
   agent: 'codex',
   session: 'earlier',
   root: '/work/shop',
@@ -11,9 +11,9 @@ const offer = (more: Partial<Offer> = {}): Offer => ({
   state: 'ended',
   ...more,
 });
-const own = (more: Partial<Offer> = {}): Offer => offer({ session: 'this', state: 'running', ...more });
+const own = (more: Partial<Candidate> = {}): Candidate => offer({ session: 'this', state: 'running', ...more });
 
-const occasion = (more: Partial<Occasion<Offer>>): Occasion<Offer> => ({
+const occasion = (more: Partial<SessionStart<Candidate>>): SessionStart<Candidate> => ({
   source: 'new',
   agent: 'codex',
   session: 'this',
@@ -31,13 +31,13 @@ const occasion = (more: Partial<Occasion<Offer>>): Occasion<Offer> => ({
   ...more,
 });
 
-const RESUMED = { hasTranscript: true, isOvertaken: false };
+const RESUMED = { hasTranscript: true, hasChanges: false };
 
 type Case = [
   when: string,
   gives: 'brief' | 'changes' | 'hint' | 'nothing',
   from: string | null,
-  Partial<Occasion<Offer>>,
+  Partial<SessionStart<Candidate>>,
 ];
 
 const CASES: Case[] = [
@@ -65,13 +65,13 @@ const CASES: Case[] = [
     'resumed, never compacted, and its files changed',
     'changes',
     'this',
-    { source: 'resume', own: own(), resumed: { ...RESUMED, isOvertaken: true } },
+    { source: 'resume', own: own(), resumed: { ...RESUMED, hasChanges: true } },
   ],
   [
     'resumed in another worktree, and its files changed',
     'nothing',
     null,
-    { source: 'resume', own: own({ root: '/work/other' }), resumed: { ...RESUMED, isOvertaken: true } },
+    { source: 'resume', own: own({ root: '/work/other' }), resumed: { ...RESUMED, hasChanges: true } },
   ],
   [
     'resumed, never compacted, with nothing that it could be replayed from',
@@ -139,14 +139,14 @@ const CASES: Case[] = [
 describe('what a hook delivers to a session', () => {
   it.each(CASES)('%s: %s', (_, gives, from, more) => {
     const decision = decide(occasion(more));
-    expect(decision.give).toBe(gives);
-    expect('offer' in decision ? decision.offer.session : null).toBe(from);
+    expect(decision.kind).toBe(gives);
+    expect('candidate' in decision ? decision.candidate.session : null).toBe(from);
   });
 
   it('is reported as stale only where a brief was due', () => {
     const old = { ageMs: 21 * MINUTE };
     expect(decide(occasion({ source: 'clear', before: offer(old) }))).toMatchObject({ isStale: true });
     expect(decide(occasion({ last: offer(old), startup: 'brief' }))).toMatchObject({ isStale: true });
-    expect(decide(occasion({ last: offer(old) }))).toMatchObject({ give: 'hint', isStale: false });
+    expect(decide(occasion({ last: offer(old) }))).toMatchObject({ kind: 'hint', isStale: false });
   });
 });

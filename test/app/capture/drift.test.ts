@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { startReading } from '../../../src/agents/agent.ts';
+import { startReadStats } from '../../../src/agents/agent.ts';
 import { countEvents, type EventCount, judgeReading } from '../../../src/app/capture/drift.ts';
 import type { Event } from '../../../src/model/event.ts';
 
@@ -14,7 +14,7 @@ interface Case {
 
 function judge({ rows, unknown = {}, unreadable = 0, told = 10, byAgent = told, bytes = 4000 }: Case) {
   const tally: EventCount = { total: told, byAgent, compactions: 0 };
-  return judgeReading({ ...startReading(), rows, unknown, unreadable }, tally, bytes);
+  return judgeReading({ ...startReadStats(), rows, unknown, unreadable }, tally, bytes);
 }
 
 describe('the check for format drift', () => {

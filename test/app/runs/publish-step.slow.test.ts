@@ -59,6 +59,6 @@ describe('the git backend of the library', () => {
     await new GitBackend('.', { paths: ['memory/'] }, sandbox.machine).publish('session sync');
     expect(logOf(sandbox.remote, 'work')[0]).toBe('session sync');
     expect(() => new GitBackend('.', { paths: ['../elsewhere'] })).toThrow('is not a path inside the project');
-    expect(() => new GitBackend('.', { remote: '--upload-pack=x' })).toThrow('is no name of a remote');
+    expect(() => new GitBackend('.', { remote: '--upload-pack=x' })).toThrow('is not the name of a remote');
   });
 });

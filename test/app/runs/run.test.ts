@@ -177,7 +177,7 @@ describe('handover run', () => {
     const sandbox = makeSandbox();
     const own = declareOwn(sandbox, '[[step]]\nkind = "command"\nargv = ["false"]\n');
     const { stderr } = await sandbox.run(['run', '--config', own]);
-    expect(stderr).toContain('handover run --resume (and --config, if it was given)');
+    expect(stderr).toContain('handover run --resume (and --config, if you used it)');
   });
 
   it('is executed by one process at a time', async () => {
@@ -261,6 +261,6 @@ describe('a PAUSE file', () => {
     expect(existsSync(join(sandbox.home, '.agent_handover', 'PAUSE'))).toBe(true);
     expect((await sandbox.run(['unpause'])).stderr).toContain('still paused by');
     expect(await sandbox.ok(['unpause', '--everywhere'])).toBe('unpaused\n');
-    expect(await sandbox.ok(['unpause'])).toBe('it was not paused here\n');
+    expect(await sandbox.ok(['unpause'])).toBe('nothing was paused here\n');
   });
 });

@@ -91,6 +91,6 @@ describe('text of an imported handover', () => {
     writeFileSync(path, '{"schema":"arrival/1"', { mode: 0o600 });
     const env = { HOME: bob.store.machine.home, HANDOVER_HOME: bob.store.root };
     expect(JSON.parse((await runHandover(['list', '--json'], { env })).stdout)).toHaveLength(1);
-    expect((await runHandover(['doctor'], { env })).stdout).toContain('set aside earlier');
+    expect((await runHandover(['doctor'], { env })).stdout).toContain('was quarantined earlier');
   });
 });

@@ -35,7 +35,7 @@ const HEAD: SessionHead = {
 /** Reads as a search does, from what the last reading left. */
 class Reader {
   archive: Buffer | null = null;
-  kept: Uint8Array | null = null;
+  checkpoint: Uint8Array | null = null;
   /** Whether the last reading went on from the one before. */
   wentOn = false;
 
@@ -50,11 +50,11 @@ class Reader {
   read(): Passage[] | null {
     const session = this.agent.inspectFile(this.path);
     if (session === null) return null;
-    const { agent, archive, kept } = this;
-    const read = readSessionText({ agent, session, head: HEAD, redactor: makeRedactor(), archive, kept });
+    const { agent, archive, checkpoint } = this;
+    const read = readSessionText({ agent, session, head: HEAD, redactor: makeRedactor(), archive, checkpoint });
     this.wentOn = read.stays.bytes > 0;
     this.archive = Buffer.concat(joinArchive(archive, read));
-    this.kept = read.keep;
+    this.checkpoint = read.checkpoint;
     return this.archive.length === 0 ? [] : (unpackParts(this.archive)?.passages ?? null);
   }
 }
@@ -155,14 +155,14 @@ describe('the searchable text of a session', () => {
     const path = writeText(join(makeFolder(), '.claude/projects/-app/a.jsonl'), t.text);
     const reader = new Reader(claudeCodeAgent, path);
     const texts = (reader.read() ?? []).map(({ text }) => text).join('\n');
-    const kept = Buffer.from(reader.kept ?? []).toString('latin1');
+    const checkpoint = Buffer.from(reader.checkpoint ?? []).toString('latin1');
     expect(texts).toContain('[redacted:');
     const leaked = canaries.filter(({ secret }) =>
       secret
         .split('\n')
         .filter((line) => !line.startsWith('-----') && line.length >= 8)
         .map((line) => line.slice(Math.floor(line.length / 4), Math.ceil(line.length * 0.9)))
-        .some((trace) => texts.includes(trace) || kept.includes(trace)),
+        .some((trace) => texts.includes(trace) || checkpoint.includes(trace)),
     );
     expect(leaked).toEqual([]);
   });
@@ -176,7 +176,7 @@ describe('the searchable text of a session', () => {
     const path = writeText(join(makeFolder(), '.claude/projects/-app/a.jsonl'), t.text);
     const reader = new Reader(claudeCodeAgent, path);
     expect(JSON.stringify(reader.read())).not.toContain(value);
-    expect(reader.kept).toBeNull();
+    expect(reader.checkpoint).toBeNull();
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type Agent, type FoundSession, startReading } from '../../../src/agents/agent.ts';
+import { type Agent, type FoundSession, startReadStats } from '../../../src/agents/agent.ts';
 import { hasTranscripts } from '../../../src/agents/table.ts';
 import type { Action, Event, PlanItem } from '../../../src/model/event.ts';
 import type { Machine } from '../../../src/platform/machine.ts';
@@ -144,7 +144,7 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
 
     it('gives the events of the sample session', () => {
       const { session, cwd } = find();
-      const reading = startReading();
+      const reading = startReadStats();
       const told = [...agent.readEvents(session, reading)].map(simplify);
       const expected = tell(STORY, cwd);
       expect(told.map((event) => event.type)).toEqual(expected.map((event) => event.type));
@@ -157,7 +157,7 @@ export function testAgent({ agent, layOut, tell = (story) => [...story] }: Agent
 
     it('gives the same events when read again', () => {
       const { session } = find();
-      const read = (): Event[] => [...agent.readEvents(session, startReading())];
+      const read = (): Event[] => [...agent.readEvents(session, startReadStats())];
       expect(read()).toEqual(read());
     });
 

@@ -56,7 +56,7 @@ describe('handover diff', () => {
       [
         `first    ${first.id}  ${first.created_at}  The work`,
         `second   ${second.id}  ${second.created_at}  The work`,
-        'relation follows it',
+        'relation the second follows the first',
         'project  project',
         'branch   main -> retry',
         `head     ${before} -> ${after}`,
@@ -128,7 +128,7 @@ describe('handover diff', () => {
 
   it('finds nothing between a handover and itself', async () => {
     const text = await sandbox.ok(['diff', first.id, first.id]);
-    expect(text).toContain('\nrelation the same\n');
+    expect(text).toContain('\nrelation the same handover\n');
     expect(text).toMatch(/\nfacts {4}0 new, 5 carried, 0 changed, 0 resolved, 0 superseded, 0 dropped\n$/);
   });
 
@@ -141,7 +141,7 @@ describe('handover diff', () => {
   it('says that two handovers are of different projects', async () => {
     const { status, stdout, stderr } = await sandbox.run(['diff', first.id, elsewhere]);
     expect([status, stderr]).toEqual([0, 'note: these are from different projects: project and other\n']);
-    expect(stdout).toContain('\nrelation from another project\n');
+    expect(stdout).toContain('\nrelation different projects\n');
     const json = await sandbox.json(['diff', elsewhere, first.id]);
     expect(json).toMatchObject({ relation: 'another project', carried: 0 });
   });
@@ -159,7 +159,7 @@ describe('handover diff', () => {
       expect([args, result.status, errorCode(result)]).toEqual([args, status, code]);
     }
     expect((await sandbox.run(['diff', first.id])).stderr).toBe(
-      `error: ${first.id} has no predecessor\n  next: Name two: handover diff ID OTHER; see what there is: handover list\n`,
+      `error: ${first.id} has no predecessor\n  next: Name two: handover diff ID OTHER; list handovers: handover list\n`,
     );
     const broken = keep(makeDraft([GOAL]));
     writeFileSync(pathOfHandover(openStore(sandbox.machine), broken.id), '{}');
@@ -185,8 +185,8 @@ describe('handover diff without a recorded chain', () => {
     expect(resolved.map(({ reason }) => reason)).toEqual(['completed']);
     expect(superseded.map(({ by }) => by?.text)).toEqual(['Write it down']);
     expect(dropped.map(({ fact, reason }) => [fact.text, reason])).toEqual([
-      ['Never retry on 404', 'not taken over'],
-      ['Go on', 'not taken over'],
+      ['Never retry on 404', 'not carried over'],
+      ['Go on', 'not carried over'],
     ]);
   });
 });

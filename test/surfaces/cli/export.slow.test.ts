@@ -24,7 +24,7 @@ describe('handover export', () => {
       ]) {
         const { status, stdout, stderr } = await sandbox.run(['export', '--format', format, ...flags]);
         expect([status, stdout], `${format} ${flags.join(' ')}`).toEqual([64, '']);
-        expect(stderr).toContain('does nothing with');
+        expect(stderr).toContain('has no effect with');
       }
     expect((await sandbox.run(['export', '--format', 'session-handoff', '--encrypt-to', 'age1x'])).status).toBe(64);
     expect((await sandbox.run(['export', '--encrypt-to', 'age1x'])).status).toBe(64);
@@ -104,8 +104,8 @@ describe('handover export', () => {
     expect((await runInTerminal(sandbox, ['export'])).terminal).toContain('cannot be shown in a terminal');
     const word = 'correct horse battery';
     const keys = [
-      { after: 'Passphrase to lock', type: `${word}\r` },
-      { after: 'The same again', type: `${word}\r` },
+      { after: 'Passphrase to encrypt', type: `${word}\r` },
+      { after: 'Repeat the passphrase', type: `${word}\r` },
     ];
     const { status, terminal } = await runInTerminal(
       sandbox,

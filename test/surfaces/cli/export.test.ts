@@ -22,7 +22,7 @@ describe('handover export', () => {
     const sandbox = makeSandbox();
     await sandbox.save('--title', 'One', '--next', 'go on');
     const { stdout, stderr } = await sandbox.run(['export', '--dry-run', '--output', '../x.handover']);
-    expect(stderr).toContain('this would leave, not signed, readable by anybody; nothing was written');
+    expect(stderr).toContain('this would be exported, not signed, readable by anybody; nothing was written');
     await sandbox.ok(['export', '--output', '../x.handover']);
     expect(unpack(join(sandbox.folder, 'x.handover'))).toContain(stdout);
     expect(JSON.parse(stdout)).toMatchObject({ title: 'One', workspace: { root: '.' } });

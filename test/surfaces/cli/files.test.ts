@@ -55,7 +55,7 @@ describe('handover files', () => {
     expect(await sandbox.json(['files', '--since', '2099-01-01'])).toEqual([]);
     const cwd = makeTempFolder();
     const { stdout, stderr } = await sandbox.run(['files'], { cwd });
-    expect([stdout, stderr.includes('handover files --all')]).toEqual(['no handover mentions files\n', true]);
+    expect([stdout, stderr.includes('handover files --all')]).toEqual(['no handover mentions a file\n', true]);
     expect(await sandbox.json<Row[]>(['files', '--all'], { cwd })).toHaveLength(3);
   });
 });

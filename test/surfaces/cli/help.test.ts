@@ -52,12 +52,12 @@ describe('the handover command', () => {
 
   it('prints errors as text, and as one JSON document with --json', async () => {
     const text = await sandbox.run(['show', 'x']);
-    expect(text.stderr).toBe('error: no handover has the id "x"\n  next: See what is kept with: handover list\n');
+    expect(text.stderr).toBe('error: no handover has the id "x"\n  next: List handovers: handover list\n');
     const { error } = JSON.parse((await sandbox.run(['show', 'x', '--json'])).stderr);
     expect(error).toEqual({
       code: 'HANDOVER_NOT_FOUND',
       message: 'no handover has the id "x"',
-      hint: 'See what is kept with: handover list',
+      hint: 'List handovers: handover list',
     });
   });
 });

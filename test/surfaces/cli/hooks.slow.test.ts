@@ -165,7 +165,7 @@ describe('the trust that Codex asks for', () => {
     const config = writeHome('.codex/config.toml', 'model = "m"\n');
     expect(await isTrusted()).toBeNull();
     const printed = await sandbox.ok(['hooks', 'install', ...codex], { env });
-    expect(printed).toContain('next: Codex runs no hook before you have reviewed it: start codex');
+    expect(printed).toContain('next: Codex runs no hook until you have reviewed it: start codex');
     expect(await isTrusted()).toBe(false);
     expect(readFileSync(config, 'utf8')).toMatch(/^model = "m"\n\n# Written by .*\n\[mcp_servers\.handover\]\n/);
     expect(readFileSync(config, 'utf8')).not.toContain('trusted_hash');

@@ -117,7 +117,7 @@ describe('handover import', () => {
       expect(stderr).toContain('WARNING: nobody vouches for this bundle.');
     }
     expect((await bob.run(['import', '--input', path])).status).toBe(77);
-    expect(await bob.ok(['show', 'latest'])).toContain('none: anybody can have written this');
+    expect(await bob.ok(['show', 'latest'])).toContain('none: anybody could have written this');
   });
 
   it('imports all or nothing on a conflict, and keeps replaced handovers', async () => {

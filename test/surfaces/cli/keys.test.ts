@@ -43,7 +43,7 @@ describe('handover keys', () => {
     const { public_key = '' } = await ann.json<Record<string, string>>(['keys', 'generate', '--name', 'ann']);
     await sandbox.ok(['keys', 'trust', public_key, '--name', 'ann']);
     const namesake = await sandbox.run(['keys', 'generate', '--name', 'ann']);
-    expect(namesake).toMatchObject({ status: 64, stderr: expect.stringContaining('Take another name') });
+    expect(namesake).toMatchObject({ status: 64, stderr: expect.stringContaining('Choose another name') });
     expect((await sandbox.json<Listed>(['keys', 'list'])).own).toBeNull();
     const renamed = await sandbox.run(['keys', 'trust', public_key, '--name', 'eve']);
     expect(renamed).toMatchObject({ status: 64, stderr: expect.stringContaining('as the key of ann') });

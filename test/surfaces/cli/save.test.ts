@@ -66,7 +66,7 @@ describe('handover save', () => {
   it('refuses to read both summary and steps from standard input', async () => {
     const result = await sandbox.run(['save', '--summary', '-', '--next', '-', '--json'], { input: 'x' });
     expect([result.status, errorCode(result)]).toEqual([64, 'HANDOVER_USAGE']);
-    expect(result.stderr).toContain('cannot be given together');
+    expect(result.stderr).toContain('cannot be used together');
   });
 
   it('pins a note with --pin TEXT, and all facts with --pin alone', async () => {

@@ -77,6 +77,6 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
       keys: [{ after: 'Release notes', type: '\u0003' }],
     });
     expect([status, stdout]).toEqual([75, '']);
-    expect(terminal).toContain('nothing was picked');
+    expect(terminal).toContain('nothing was selected');
   });
 });

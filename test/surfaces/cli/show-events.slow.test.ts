@@ -102,7 +102,7 @@ describe('handover show --events', () => {
     const { sandbox, path } = await captureStory();
     writeFileSync(path, 'nothing of the kind\n');
     expect((await trace(sandbox)).transcript.state).toBe('unknown');
-    expect(await sandbox.ok(['show', '--events'])).toContain('is not what claude-code writes');
+    expect(await sandbox.ok(['show', '--events'])).toContain('is not a format that claude-code writes');
   });
 
   it('names the entries of an agent with a database', async () => {

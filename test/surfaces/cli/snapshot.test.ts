@@ -1,7 +1,7 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { readSnapshotMark } from '../../../src/memory/snapshot.ts';
+import { readHandoffFooter } from '../../../src/memory/handoff-file.ts';
 import { detectProjectTypes } from '../../../src/platform/project.ts';
 import { makeSandbox, makeTempFolder, runGit } from '../../support/cli.ts';
 
@@ -57,12 +57,12 @@ describe('handover snapshot', () => {
 
   it('AF-5: says its age, its handover, whether it was edited since, and whether it was consumed', async () => {
     const text = await sandbox.ok(['snapshot', '--mode', 'fresh', '--stdout']);
-    const mark = readSnapshotMark(text);
+    const mark = readHandoffFooter(text);
     expect(mark).toMatchObject({ intact: true, handover: expect.stringMatching(/^\d{8}-/) });
     expect(Date.now() - Date.parse(mark?.at ?? '')).toBeLessThan(60_000);
-    expect(readSnapshotMark(text.replace('CI is red', 'CI is green'))?.intact).toBe(false);
-    expect(readSnapshotMark(`---\ntitle: mine\n---\n${text}`)?.intact).toBe(true);
-    expect(readSnapshotMark('# HANDOFF.md\nby hand')).toBeNull();
+    expect(readHandoffFooter(text.replace('CI is red', 'CI is green'))?.intact).toBe(false);
+    expect(readHandoffFooter(`---\ntitle: mine\n---\n${text}`)?.intact).toBe(true);
+    expect(readHandoffFooter('# HANDOFF.md\nby hand')).toBeNull();
     const newest = async () => (await sandbox.json<{ newest: { id: string; status: string } }>(['status'])).newest;
     expect(await newest()).toEqual(expect.objectContaining({ id: mark?.handover, status: 'pending' }));
     await sandbox.ok(['restore']);

@@ -149,7 +149,7 @@ describe('handover to', () => {
     const started = standIn('gemini');
     const { status, stderr } = await runTo(['gemini', '--budget', '900000']);
     expect(status).toBe(0);
-    expect(stderr).toContain('a first prompt holds at most');
+    expect(stderr).toContain('a first prompt has room for at most');
     const prompt = started().args[1] ?? '';
     expect(prompt.length).toBeGreaterThan(20_000);
     expect(prompt.length).toBeLessThan(32_000);

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
 import { readHandover } from '../../../src/store/handovers.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { DEFAULT_TOKENS, SMALLEST_TOKENS } from '../../../src/surfaces/mcp/input.ts';
+import { DEFAULT_TOKENS, MIN_TOKENS } from '../../../src/surfaces/mcp/input.ts';
 import { makeSandbox, type Sandbox } from '../../support/cli.ts';
 import { type WrittenSession, writeSession, writeWork } from '../../support/hooks.ts';
 import { connect } from '../../support/mcp.ts';
@@ -57,7 +57,7 @@ describe('the MCP tools', () => {
   });
 
   it('have the same budgets as briefs', () => {
-    expect([SMALLEST_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
+    expect([MIN_TOKENS, DEFAULT_TOKENS]).toEqual([SMALLEST_BUDGET, DEFAULT_BUDGET]);
   });
 });
 

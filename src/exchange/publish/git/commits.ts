@@ -2,7 +2,7 @@ import { HandoverError } from '../../../errors.ts';
 import { cleanText } from '../../../model/text.ts';
 import { MEMORY_TRAILER, NOT_OF_MEMORY } from '../../../platform/git-state.ts';
 import type { Env } from '../../../platform/machine.ts';
-import { askGit, git, listGit, type Repo } from './repository.ts';
+import { git, listGit, type Repo, requireGit } from './repository.ts';
 
 const IDENTITY = ['GIT_AUTHOR_NAME', 'GIT_AUTHOR_EMAIL', 'GIT_COMMITTER_NAME', 'GIT_COMMITTER_EMAIL'];
 
@@ -31,7 +31,7 @@ export function writeCommit(
 ): string {
   const date = `@${Math.floor(repo.machine.clock.now() / 1000)} +0000`;
   const parents = parent === null ? [] : ['-p', parent];
-  return askGit(repo, ['commit-tree', tree, ...parents, '-F', '-'], {
+  return requireGit(repo, ['commit-tree', tree, ...parents, '-F', '-'], {
     input: `${cleanText(message)}\n\n${MEMORY_TRAILER}\n`,
     settings: [DECLARED_IDENTITY, 'i18n.commitEncoding=UTF-8'],
     variables: { ...identityOf(repo), GIT_AUTHOR_DATE: date, GIT_COMMITTER_DATE: date },

@@ -3,7 +3,7 @@ import { HandoverError } from '../../../errors.ts';
 import { sha256Hex } from '../../../model/hash.ts';
 import { isAbandonedTemp, isTempName, removeFile } from '../../../platform/durable-file.ts';
 import { listNames } from '../../../platform/external-file.ts';
-import { surveyFolder } from '../../../platform/folders.ts';
+import { walkFolder } from '../../../platform/folders.ts';
 import type { Machine } from '../../../platform/machine.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
@@ -61,7 +61,7 @@ function removeStaleFiles(repo: Repo, roots: readonly string[]): void {
   releaseRefs(repo);
   for (const name of listNames(repo.workFolder)) if (name !== LOCKS) removeFile(join(repo.workFolder, name));
   for (const root of roots) {
-    for (const { path, name, kind } of surveyFolder(join(repo.top, repo.prefix, root)))
+    for (const { path, name, kind } of walkFolder(join(repo.top, repo.prefix, root)))
       if (kind === 'file' && isTempName(name) && isAbandonedTemp(path)) removeFile(path);
   }
 }
@@ -156,8 +156,8 @@ function commit(job: Job): Pick<Publication, 'changes' | 'notes'> {
 }
 
 function raceError({ target }: Job): HandoverError {
-  return new HandoverError('HANDOVER_REMOTE_BUSY', `others keep moving ${target.ref}`, {
-    hint: 'Nothing is lost: try again in a while.',
+  return new HandoverError('HANDOVER_REMOTE_BUSY', `other processes keep moving ${target.ref}`, {
+    hint: 'Nothing is lost: try again later.',
   });
 }
 
@@ -172,7 +172,7 @@ function push(job: Job, tip: string, upstream: Upstream): boolean {
   const own = listUnasked(job, tip, upstream);
   if (own.length > 0)
     throw new HandoverError('HANDOVER_PUBLISH_UNASKED', describeUserCommits(own), {
-      hint: 'Push them yourself (git push) and memory goes along; or give memory a dedicated branch (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
+      hint: 'Push them yourself (git push), which pushes memory too; or give memory a dedicated branch (ref), or set own_commits = "push", below [publish.git] in your config.toml.',
       data: { commits: own },
     });
   if (pushCommit(repo, { commit: tip, upstream }, settings) === 'pushed') {
@@ -196,5 +196,5 @@ function describeUserCommits(commits: readonly string[]): string {
   const [first = ''] = commits;
   const count = commits.length < MAX_LISTED ? `${commits.length}` : `${MAX_LISTED} or more`;
   const what = commits.length === 1 ? 'a commit of yours is' : `${count} commits of yours are`;
-  return `${what} not pushed yet and would go along: ${first}`;
+  return `${what} not pushed yet and would be pushed too: ${first}`;
 }

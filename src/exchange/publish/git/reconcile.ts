@@ -6,7 +6,7 @@ import { toRelativePath } from '../../../platform/project.ts';
 import { ensureProjectFolder, readProjectFile, writeProjectFile } from '../../../platform/project-file.ts';
 import { listUserCommits, outsideOf, writeCommit } from './commits.ts';
 import { isAncestor, moveRef } from './refs.ts';
-import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
+import { ensureWorkFolder, git, gitError, listGit, type Repo, requireGit } from './repository.ts';
 import type { Target } from './target.ts';
 import {
   type NameBlob,
@@ -100,7 +100,7 @@ export function reconcile(repo: Repo, divergence: Divergence, nameBlob: NameBlob
   if (target.isCurrent) assertOnlyMemoryMoves(repo, sides);
   const changes = mergeMemory(repo, sides, nameBlob);
   const tree = writeTree(repo, theirs, changes);
-  const isTheirs = tree === askGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
+  const isTheirs = tree === requireGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
   const to = isTheirs ? theirs : writeCommit(repo, { tree, parent: theirs, message });
   if (target.isCurrent) updateWorktree(repo, readTree(repo, ours, paths), readTree(repo, to, paths), nameBlob);
   moveRef(repo, target.ref, { from: ours, to });
@@ -115,10 +115,10 @@ function findBase(repo: Repo, ours: string, theirs: string): string | null {
 
 function assertOnlyMemoryMoves(repo: Repo, { base, ours, theirs, paths }: Sides): void {
   if (listUserCommits(repo, [ours, '--not', theirs], paths).length > 0)
-    throw divergedError('the branch has moved on the remote, and has commits of yours that are not there');
+    throw divergedError('the branch has changed on the remote, and has commits of yours that are not there');
   const diff = ['diff-tree', '-r', '-z', '--name-only', '--no-renames'];
   if (base === null || listGit(repo, [...diff, base, theirs, '--', ...outsideOf(paths)]).length > 0)
-    throw divergedError('the branch has moved on the remote by more than memory');
+    throw divergedError('the branch has changed on the remote outside memory');
 }
 
 function divergedError(message: string): HandoverError {

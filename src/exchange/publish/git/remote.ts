@@ -91,7 +91,7 @@ function contact(repo: Repo, args: readonly string[], extra: Extra, where: strin
   }
 }
 
-const NOT_LOST = 'Nothing is lost: the next try pushes what was committed. Try again when the network is there.';
+const NOT_LOST = 'Nothing is lost: the next try pushes what was committed. Try again when the network is back.';
 
 /** Git has no exit statuses for these; it is run with English messages. */
 const ACCESS_DENIED =

@@ -59,7 +59,7 @@ export function git(repo: Repo, args: readonly string[], extra: Extra = {}): Pro
 }
 
 /** Throws unless git succeeds. Returns its output without the final newline. */
-export function askGit(repo: Repo, args: readonly string[], extra: Extra = {}): string {
+export function requireGit(repo: Repo, args: readonly string[], extra: Extra = {}): string {
   const result = git(repo, args, extra);
   if (result.status === 0 && !result.truncated) return result.stdout.toString('utf8').replace(/\n$/, '');
   throw gitError(repo, args, result);
@@ -67,7 +67,7 @@ export function askGit(repo: Repo, args: readonly string[], extra: Extra = {}): 
 
 /** The same for NUL-terminated records. */
 export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}): string[] {
-  return askGit(repo, args, extra).split('\0').filter(Boolean);
+  return requireGit(repo, args, extra).split('\0').filter(Boolean);
 }
 
 export function gitError({ top }: Repo, args: readonly string[], result: ProgramResult): HandoverError {
@@ -75,7 +75,7 @@ export function gitError({ top }: Repo, args: readonly string[], result: Program
   const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
   const message = `git ${args[0] ?? ''} ${how} in ${top}: ${errorLineOf(stderr)}`;
   return new HandoverError('HANDOVER_GIT_FAILED', message, {
-    hint: 'Nothing of yours was changed. Look at the repository with git status, and publish again.',
+    hint: 'Your files were not changed. Look at the repository with git status, and publish again.',
     data: { status, stderr },
   });
 }

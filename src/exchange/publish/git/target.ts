@@ -3,7 +3,7 @@ import { findOperation } from '../../../platform/git-state.ts';
 import { hideCredentials } from '../../../platform/project.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { notConfiguredError } from '../../errors.ts';
-import { askGit, git, type Repo } from './repository.ts';
+import { git, type Repo, requireGit } from './repository.ts';
 
 export interface Upstream {
   remote: string;
@@ -49,7 +49,7 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
     throw notConfiguredError(`"${ref}" is not a valid name of a branch`, {
       hint: 'Correct publish.git.ref in your config.toml.',
     });
-  if (!askGit(repo, ['worktree', 'list', '--porcelain']).split('\n').includes(`branch ${ref}`)) return;
+  if (!requireGit(repo, ['worktree', 'list', '--porcelain']).split('\n').includes(`branch ${ref}`)) return;
   throw notConfiguredError(`${ref} is checked out, so it cannot be the dedicated branch of memory`, {
     hint: 'Switch to another branch, or leave publish.git.ref out of your config.toml to publish on the current one.',
   });
@@ -57,7 +57,7 @@ function assertNotCheckedOut(repo: Repo, ref: string): void {
 
 function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream {
   const branch = ref.slice('refs/heads/'.length);
-  const remotes: string[] = askGit(repo, ['remote']).match(/[^\n]+/g) ?? [];
+  const remotes: string[] = requireGit(repo, ['remote']).match(/[^\n]+/g) ?? [];
   const configured = readSetting(repo, `branch.${branch}.remote`);
   const merge = readSetting(repo, `branch.${branch}.merge`);
   if (configured !== null && merge !== null && remotes.includes(configured))
@@ -75,7 +75,7 @@ function findUpstream(repo: Repo, ref: string, settings: GitSettings): Upstream 
       hint: 'Add one (git remote add origin URL), or set push = false below [publish.git] in your config.toml to commit only.',
     });
   throw notConfiguredError(`the branch ${branch} has no upstream`, {
-    hint: `Give it one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
+    hint: `Set one: git push --set-upstream ${remotes[0] ?? 'origin'} ${branch} (or set remote below [publish.git] in your config.toml)`,
   });
 }
 

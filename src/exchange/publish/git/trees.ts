@@ -2,9 +2,14 @@ import { createHash } from 'node:crypto';
 import { join } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
 import { removeFile } from '../../../platform/durable-file.ts';
-import { copyAfresh, describeVersion, removeOwnLockFile, swapUnderLockFile } from '../../../platform/lock-file-swap.ts';
+import {
+  describeVersion,
+  removeOwnLockFile,
+  replaceWithCopy,
+  swapUnderLockFile,
+} from '../../../platform/lock-file-swap.ts';
 import { sleep } from '../../../platform/machine.ts';
-import { askGit, ensureWorkFolder, git, gitError, listGit, type Repo } from './repository.ts';
+import { ensureWorkFolder, git, gitError, listGit, type Repo, requireGit } from './repository.ts';
 
 export type TreeEntry = { mode: string; oid: string };
 
@@ -29,7 +34,7 @@ export function readTree(repo: Repo, commit: string, paths: readonly string[]): 
 export type NameBlob = (bytes: Uint8Array) => string;
 
 export function makeBlobNamer(repo: Repo): NameBlob {
-  const format = askGit(repo, ['rev-parse', '--show-object-format']);
+  const format = requireGit(repo, ['rev-parse', '--show-object-format']);
   const algorithm = format === 'sha256' ? 'sha256' : 'sha1';
   return (bytes) => createHash(algorithm).update(`blob ${bytes.length}\0`).update(bytes).digest('hex');
 }
@@ -40,7 +45,7 @@ export function writeBlobs(repo: Repo, blobs: readonly Uint8Array[]): void {
   const end = Buffer.from('\n');
   const parts = blobs.flatMap((bytes) => [Buffer.from(`blob\ndata ${bytes.length}\n`), bytes, end]);
   const input = Buffer.concat([...parts, Buffer.from('done\n')]);
-  askGit(repo, ['fast-import', '--quiet', '--done'], { input });
+  requireGit(repo, ['fast-import', '--quiet', '--done'], { input });
 }
 
 export function readBlob(repo: Repo, oid: string): Buffer {
@@ -56,9 +61,9 @@ export function writeTree(repo: Repo, from: string | null, changes: readonly Tre
   for (const left of [index, `${index}.lock`]) removeFile(left);
   const variables = { GIT_INDEX_FILE: index };
   try {
-    askGit(repo, ['read-tree', from ?? '--empty'], { variables });
+    requireGit(repo, ['read-tree', from ?? '--empty'], { variables });
     changeIndex(repo, changes, index);
-    return askGit(repo, ['write-tree'], { variables });
+    return requireGit(repo, ['write-tree'], { variables });
   } finally {
     removeFile(index);
   }
@@ -72,7 +77,7 @@ function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string):
     if (entry === null) gone.push(`${path}\0`);
     else set.push(`${entry.mode} ${entry.oid}\t${path}\0`);
   const update = (options: readonly string[], records: readonly string[]): string =>
-    askGit(repo, ['update-index', '-z', ...options], { input: records.join(''), variables });
+    requireGit(repo, ['update-index', '-z', ...options], { input: records.join(''), variables });
   if (gone.length > 0) update(['--force-remove', '--stdin'], gone);
   update(['--replace', '--add', '--index-info'], set);
 }
@@ -95,7 +100,7 @@ export function updateUserIndex(repo: Repo, changes: readonly TreeChange[]): voi
   const { index, draft } = pathsOf(repo);
   for (let tries = 0; tries < 60; tries++) {
     const version = describeVersion(index);
-    copyAfresh(index, draft);
+    replaceWithCopy(index, draft);
     changeIndex(repo, changes, draft);
     // An optimisation for later git commands: its result does not matter.
     git(repo, ['update-index', '-q', '--refresh'], { variables: { GIT_INDEX_FILE: draft } });

@@ -2,9 +2,9 @@ import { resolve } from 'node:path';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { isPublishingConfigured, publishProject } from '../../../exchange/publish/publish-project.ts';
+import { writeHandoffFile } from '../../../memory/handoff-file.ts';
 import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
 import { findMemoryDir } from '../../../memory/runs/run-config.ts';
-import { takeSnapshot } from '../../../memory/snapshot.ts';
 import { requireFolder } from '../../../platform/folders.ts';
 import { acquireLock } from '../../../platform/lock.ts';
 import type { Machine } from '../../../platform/machine.ts';
@@ -34,9 +34,9 @@ async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folde
   const locks = ensureLockFolder(ensureProjectFolder(root, PROJECT_SETTINGS));
   const lock = acquireLock({ folder: locks, name: 'auto', waitMs: 0, clock: machine.clock });
   try {
-    const { path, isNew, kept } = await takeSnapshot(findStore(this), root, { mode, ...named });
+    const { path, isNew, backup } = await writeHandoffFile(findStore(this), root, { mode, ...named });
     const published = isPublishingConfigured(root, machine) ? await publish(root, named, machine) : null;
-    if (values.json) this.out.json({ path, new: isNew, kept, published });
+    if (values.json) this.out.json({ path, new: isNew, kept: backup, published });
     else if (this.interactive) {
       this.err.line(dim(isNew ? `wrote ${path}` : 'nothing new'));
       if (published !== null) this.err.line(dim(`${published.outcome}: ${published.destination}`));

@@ -28,7 +28,7 @@ const flags = {
   latest: toggle('The newest session of this project (the default)'),
   budget: budgetFlag,
   target: text('The agent that will read the brief', 'agent'),
-  goal: text('What the next session will do; steers the choice of facts'),
+  goal: text('What the next session will do; guides the choice of facts'),
   print: choice(['brief', 'json', 'v2', 'none'], 'brief', 'What to print; v2 is the envelope of handoff V2'),
   dryRun: toggle('Save nothing'),
   json: toggle('The same as --print json'),
@@ -48,7 +48,7 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
     : await saveSession(findStore(this), chosen, goal);
   if (captured.outcome === 'refused') throw driftError(chosen.session, captured.judgement);
   const { handover, outcome } = captured;
-  const unwritten = outcome === 'kept' ? listJournalNotices(captured) : [];
+  const unwritten = outcome === 'saved' ? listJournalNotices(captured) : [];
   for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)]) this.notify(notice);
   const print = values.json ? 'json' : values.print;
   if (print === 'json') this.out.json(handover);
@@ -60,7 +60,7 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
     this.out.block(compileBrief(shown, reader, { budget, ...goal }).text);
   }
   if (outcome === 'known') this.err.line(dim(`nothing new since handover ${handover.id}: nothing was saved`));
-  if (outcome === 'kept') this.err.line(dim(`saved handover ${handover.id}`));
+  if (outcome === 'saved') this.err.line(dim(`saved handover ${handover.id}`));
 }
 
 /** A dry run needs no store, so it also works where none can be placed. */
@@ -85,7 +85,7 @@ async function chooseSession({ machine }: CliContext, values: CaptureFlags): Pro
     ...(id === undefined ? { project: identifyProject('.', machine).id } : {}),
   });
   const session = id === undefined ? sessions[0] : pickById(sessions, id);
-  if (session === undefined) throw notFoundError('no session was found', 'See what there is: handover sessions');
+  if (session === undefined) throw notFoundError('no session was found', 'List sessions: handover sessions');
   return { agent: await loadAgent(session.agent), session };
 }
 
@@ -93,9 +93,9 @@ function pickById(sessions: readonly FoundSession[], words: string): FoundSessio
   const matching = sessions.filter((session) => session.id.startsWith(words));
   const exact = matching.find((session) => session.id === words);
   if (exact !== undefined || matching.length < 2) return exact ?? matching[0];
-  const message = `"${cleanLine(words)}" is the beginning of ${matching.length} session ids`;
+  const message = `"${cleanLine(words)}" is the start of ${matching.length} session ids`;
   throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
-    hint: 'Type more of it; see them: handover sessions',
+    hint: 'Type more of the id. List sessions: handover sessions',
     data: { candidates: matching.slice(0, 10).map((session) => session.id) },
   });
 }

@@ -6,7 +6,7 @@ import type { CatalogRow } from '../../../store/catalog.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, terminalFlag, toggle } from '../flags.ts';
 
-const flags = { terminal: terminalFlag, dryRun: toggle('Only say what would be deleted'), json };
+const flags = { terminal: terminalFlag, dryRun: toggle('Show what would be deleted, delete nothing'), json };
 
 export const cleanup = command('cleanup', runCleanup, { flags });
 

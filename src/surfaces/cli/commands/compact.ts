@@ -36,7 +36,7 @@ function print(context: CliContext, done: readonly Compaction[], isDryRun: boole
   for (const { month, tag, notes, repeats, archive, unreadable } of done) {
     const words = `${count(notes, 'note')}, ${count(repeats, 'duplicate')} left out`;
     out.line(bold(`${month} ${tag}`), `  ${words}  `, dim(archive));
-    for (const path of unreadable) context.notify({ level: 'note', text: `${path} is not text and stays as it is` });
+    for (const path of unreadable) context.notify({ level: 'note', text: `${path} is not text and is left as it is` });
   }
   if (done.length === 0) out.line('nothing to merge: no past month has notes');
   else if (isDryRun) out.line(dim('nothing was written'));

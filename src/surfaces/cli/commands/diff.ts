@@ -2,7 +2,13 @@ import { findStore } from '../../../app/context.ts';
 import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
 import { notFoundError } from '../../../app/failure.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
-import { type Change, diffHandovers, type HandoverDiff, type Parting, type Relation } from '../../../handover/diff.ts';
+import {
+  type Change,
+  diffHandovers,
+  type EndedFact,
+  type HandoverDiff,
+  type Relation,
+} from '../../../handover/diff.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
@@ -17,7 +23,7 @@ type DiffFlags = FlagValues<typeof flags>;
 
 export const diff = command('diff', runDiff, {
   positional: tuple(
-    optionalArgument('An id, the beginning of one, or latest; alone, compared with its predecessor', 'id'),
+    optionalArgument('An id, the start of one, or latest; alone, compared with its predecessor', 'id'),
     optionalArgument('The handover to compare it with', 'other'),
   ),
   flags,
@@ -43,7 +49,7 @@ function requirePrevious(context: CliContext, { id, previous }: Handover): Hando
   const store = findStore(context);
   if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
   const what = previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
-  throw notFoundError(what, 'Name two: handover diff ID OTHER; see what there is: handover list');
+  throw notFoundError(what, 'Name two: handover diff ID OTHER; list handovers: handover list');
 }
 
 type Compared = { diff: HandoverDiff; all: boolean };
@@ -74,11 +80,11 @@ function outline({ id, kind, status, text }: Fact): object {
 }
 
 const RELATIONS: Record<Relation, string> = {
-  same: 'the same',
-  follows: 'follows it',
-  later: 'made later',
-  earlier: 'made earlier',
-  'another project': 'from another project',
+  same: 'the same handover',
+  follows: 'the second follows the first',
+  later: 'the second is later',
+  earlier: 'the second is earlier',
+  'another project': 'different projects',
 };
 
 function printDiff(out: Output, first: Handover, second: Handover, { diff, all }: Compared): void {
@@ -94,7 +100,7 @@ function printDiff(out: Output, first: Handover, second: Handover, { diff, all }
   const counted = { new: added, carried, changed, resolved, superseded, dropped };
   const counts = Object.entries(counted).map(([name, { length }]) => `${length} ${name}`);
   out.line(dim('facts    '), counts.join(', '));
-  const most = all ? Number.POSITIVE_INFINITY : MOST_LINES;
+  const most = all ? Number.POSITIVE_INFINITY : MAX_LINES;
   for (const [heading, lines] of listSections(diff, all)) {
     if (lines.length === 0) continue;
     out.line();
@@ -109,13 +115,13 @@ function showChange({ before, after }: Change<string | null>, none: string): str
   return before === after ? show(before) : `${show(before)} -> ${show(after)}`;
 }
 
-const MOST_LINES = 20;
+const MAX_LINES = 20;
 
 function listSections(diff: HandoverDiff, all: boolean): [heading: string, lines: Part[][]][] {
   const byKind = <T>(items: readonly T[], factOf: (item: T) => Fact): T[] =>
     [...items].sort((a, b) => FACT_KINDS.indexOf(factOf(a).kind) - FACT_KINDS.indexOf(factOf(b).kind));
   const itself = (fact: Fact): Fact => fact;
-  const listParted = (partings: readonly (Parting & { by?: Fact | null })[]): Part[][] =>
+  const listParted = (partings: readonly (EndedFact & { by?: Fact | null })[]): Part[][] =>
     byKind(partings, ({ fact }) => fact).map(({ fact, reason, by = null }) => [
       '- ',
       ...showFact(fact, reason),
@@ -155,11 +161,11 @@ function showChanged({ before, after }: Change<Fact>): Part[] {
   return [kind, `[${statuses}] `, shorten({ ...before, status: '' }), dim(`  (${before.id})`)];
 }
 
-const MOST_BYTES = 160;
+const MAX_BYTES = 160;
 
 function shorten(fact: Fact): string {
   const status = fact.status === undefined || fact.status === '' ? '' : `[${fact.status}] `;
-  return `${status}${cutAtWord(oneLine(fact.text), MOST_BYTES)}`;
+  return `${status}${cutAtWord(oneLine(fact.text), MAX_BYTES)}`;
 }
 
 function oneLine(text: string): string {

@@ -23,7 +23,7 @@ function toJson({ examined, findings }: Diagnosis): unknown {
   return { ...examined, findings: shown };
 }
 
-const LOOKS = { damage: red, warning: yellow, notice: dim } as const;
+const STYLES = { damage: red, warning: yellow, notice: dim } as const;
 
 function print(out: Output, { examined, findings }: Diagnosis): void {
   const { root, handovers, intact, journalEntries, sqlite, transcripts } = examined;
@@ -32,7 +32,7 @@ function print(out: Output, { examined, findings }: Diagnosis): void {
   out.line(dim('index    '), sqlite === 'none' ? 'none (no SQLite)' : `SQLite (${sqlite})`);
   out.line(dim('agents   '), `read ${transcripts} of their newest transcripts`);
   for (const { level, message, fixed, remedy } of findings) {
-    out.line(LOOKS[level](`${level.padEnd(8)} `), message);
+    out.line(STYLES[level](`${level.padEnd(8)} `), message);
     if (fixed) out.line(green('         fixed: '), remedy?.description ?? '');
     else if (remedy !== null) out.line(dim(`         handover doctor --fix would ${remedy.description}`));
   }

@@ -27,7 +27,7 @@ const SHOWN = 5;
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
 async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
-  const hint = 'Give only the lines that say what went wrong.';
+  const hint = 'Pass only the lines that say what went wrong.';
   const given = words === '-' ? readInputText(this, hint, MAX_INPUT_BYTES) : words;
   const text = await redactInput(this, requireWords(given, 'the text of the error'));
   const store = findStore(this);

@@ -10,7 +10,7 @@ import {
 } from '../../../app/export.ts';
 import { usageError } from '../../../app/failure.ts';
 import { parseDuration, parseMoment, requireKind, requireReader } from '../../../app/parse.ts';
-import type { Lock } from '../../../exchange/bundle/age.ts';
+import type { Encryption } from '../../../exchange/bundle/age.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { formatTimestamp } from '../../../model/time.ts';
 import { writeFileDurably } from '../../../platform/durable-file.ts';
@@ -21,7 +21,7 @@ import { choosePassphrase, isPassphraseGiven, passphraseFlags } from '../passphr
 const FORMATS: readonly ExportFormat[] = ['bundle', 'markdown', 'json', 'session-handoff', 'v2'];
 
 const flags = {
-  id: texts('An id, the beginning of one, or latest; default: the newest of this project', 'id'),
+  id: texts('An id, the start of one, or latest; default: the newest of this project', 'id'),
   all: toggle('All that were made here, in every project'),
   since: text('Those of this project from then on: 2h, 7d, 2026-01-31', 'time'),
   format: choice(FORMATS, 'bundle', 'What to write'),
@@ -31,9 +31,9 @@ const flags = {
   encryptTo: texts('Encrypt it for the owner of this age key', 'recipient'),
   askPassphrase: toggle('Encrypt it with a passphrase, asked for in the terminal'),
   ...passphraseFlags,
-  expires: text('It cannot be imported after this: 7d, 2026-12-31', 'time'),
+  expires: text('The time after which it cannot be imported: 7d, 2026-12-31', 'time'),
   only: text('Only facts of these kinds: goal,decision,next', 'kinds'),
-  dryRun: toggle('Show what would leave, and write nothing'),
+  dryRun: toggle('Show what would be exported, write nothing'),
   json: toggle('Print JSON about what was written'),
 };
 type ExportFlags = FlagValues<typeof flags>;
@@ -41,7 +41,7 @@ type ExportFlags = FlagValues<typeof flags>;
 export const exportCommand = command('export', runExport, { flags });
 
 async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
-  assertFitting(values);
+  assertFormatSupports(values);
   assertWritable(this, values);
   const { id: ids, all, since, dryRun, format, sign } = values;
   const now = this.machine.clock.now();
@@ -53,19 +53,19 @@ async function runExport(this: CliContext, values: ExportFlags): Promise<void> {
   await (dryRun ? showPreview : send)(this, values, { handovers, options });
 }
 
-type Export = { handovers: readonly Handover[]; options: Omit<ExportOptions, 'lock'> };
+type Export = { handovers: readonly Handover[]; options: Omit<ExportOptions, 'encryption'> };
 
 async function send(context: CliContext, values: ExportFlags, { handovers, options }: Export): Promise<void> {
-  const lock = await chooseLock(context, values);
+  const encryption = await chooseEncryption(context, values);
   try {
-    const bytes = await writeExport(context, handovers, { ...options, lock });
+    const bytes = await writeExport(context, handovers, { ...options, encryption });
     if (values.output === '-') return void context.stdout.writeBytes(bytes);
     const output = resolve(context.machine.cwd, values.output);
     writeFileDurably(output, bytes);
     const { format, sign } = values;
     const ids = handovers.map(({ id }) => id);
     if (values.json) {
-      const about = { format, bytes: bytes.length, signed: sign, encrypted: lock !== null };
+      const about = { format, bytes: bytes.length, signed: sign, encrypted: encryption !== null };
       const redactions = handovers.flatMap((each) => each.redactions).reduce((sum, { count }) => sum + count, 0);
       return context.out.json({ output, ...about, handovers: ids, redactions });
     }
@@ -74,12 +74,12 @@ async function send(context: CliContext, values: ExportFlags, { handovers, optio
     if (format === 'bundle' && !sign)
       context.notify({ level: 'note', text: 'it is not signed: whoever imports it needs --allow-unsigned' });
   } finally {
-    if (lock !== null && 'passphrase' in lock) lock.passphrase.fill(0);
+    if (encryption !== null && 'passphrase' in encryption) encryption.passphrase.fill(0);
   }
 }
 
 /** A flag that would have no effect is an error: nothing leaves in clear that was meant to be encrypted. */
-function assertFitting(values: ExportFlags): void {
+function assertFormatSupports(values: ExportFlags): void {
   const { id, all, since, format, encryptTo } = values;
   if (id !== undefined && all) throw conflictError('--id', '--all');
   if (id !== undefined && since !== undefined) throw conflictError('--id', '--since');
@@ -94,7 +94,7 @@ function assertFitting(values: ExportFlags): void {
   for (const [flag, isGiven, formats] of wrong) {
     if (!isGiven || formats.some((known) => known === format)) continue;
     const hint = `It works with --format ${formats.join(' or --format ')}. Nothing was written.`;
-    throw usageError(`${flag} does nothing with --format ${format}`, hint);
+    throw usageError(`${flag} has no effect with --format ${format}`, hint);
   }
   if (hasPassphrase && encryptTo !== undefined) throw conflictError('--encrypt-to', 'a passphrase');
   if (values.json && values.output === '-' && !values.dryRun) throw conflictError('--json', '--output -');
@@ -110,7 +110,7 @@ function assertWritable({ machine, stdout }: CliContext, { output, format, dryRu
   }
 }
 
-async function chooseLock(context: CliContext, values: ExportFlags): Promise<Lock | null> {
+async function chooseEncryption(context: CliContext, values: ExportFlags): Promise<Encryption | null> {
   if (values.encryptTo !== undefined) return { recipients: values.encryptTo };
   if (!isPassphraseGiven(values) && !values.askPassphrase) return null;
   return { passphrase: await choosePassphrase(context, values) };
@@ -120,7 +120,7 @@ function parseExpiry(words: string, now: number): string {
   const length = parseDuration(words);
   const time = length === null ? parseMoment(words, now, 'last') : now + length;
   if (time > now) return formatTimestamp(time);
-  throw usageError('that time is over', 'Give a time in the future, such as 7d.');
+  throw usageError('the expiry time is in the past', 'Use a time in the future, such as 7d.');
 }
 
 /** Standard output gets exactly what would leave, and nothing else. */
@@ -136,5 +136,5 @@ async function showPreview(context: CliContext, values: ExportFlags, { handovers
     err.line(bold(id), `  ${title}`, dim(`  (${count}${secrets === '' ? '' : `; redacted: ${secrets}`})`));
   }
   const how = `${sign ? 'signed' : 'not signed'}, ${encrypted ? 'encrypted' : 'readable by anybody'}`;
-  err.line(dim(`this would leave, ${how}; nothing was written`));
+  err.line(dim(`this would be exported, ${how}; nothing was written`));
 }

@@ -22,7 +22,7 @@ async function runFiles(this: CliContext, flags: QuestionFlags): Promise<void> {
   if (flags.json) return await out.jsonArray(shown);
   for (const file of shown) printFile(out, file, { now: machine.clock.now(), all: flags.all });
   if (found.length === 0) {
-    out.line('no handover mentions files');
+    out.line('no handover mentions a file');
     err.line(dim('next: '), suggestWider(flags, 'files'));
   }
   if (shown.length < found.length)

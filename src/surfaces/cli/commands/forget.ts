@@ -8,7 +8,7 @@ const flags = { session: text('Delete the stored text of this session, and do no
 type ForgetFlags = FlagValues<typeof flags>;
 
 export const forget = command('forget', runForget, {
-  positional: repeated('An id, or the beginning of one', 'id'),
+  positional: repeated('An id, or the start of one', 'id'),
   flags,
 });
 
@@ -19,7 +19,7 @@ async function runForget(this: CliContext, values: ForgetFlags, ...words: string
     if (values.json) out.json({ forgotten_session: session });
     else out.line('forgot the text of session ', bold(session));
   } else if (words.length === 0)
-    throw usageError('nothing was named', 'Give the ids of handovers, or a session with --session.');
+    throw usageError('no handover and no session was named', 'Pass the ids of handovers, or a session with --session.');
   if (words.length === 0) return;
   const forgotten = await forgetHandovers(this, words, (id) => {
     if (!values.json) out.line('forgot handover ', bold(id));

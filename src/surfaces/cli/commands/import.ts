@@ -63,21 +63,21 @@ function readBundle({ machine }: CliContext, input: string): Buffer {
   if (input === '-') {
     const bytes = readDescriptor(0, MAX_BUNDLE_BYTES);
     if (bytes !== null) return bytes;
-    throw tooLarge();
+    throw tooLargeError();
   }
   const path = resolve(machine.cwd, input);
   const head = readHead(path, MAX_BUNDLE_BYTES);
   if (head === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
-      hint: 'Give the bundle with --input FILE, or - for standard input.',
+      hint: 'Pass the bundle with --input FILE, or - for standard input.',
     });
-  if (head.size > MAX_BUNDLE_BYTES) throw tooLarge();
+  if (head.size > MAX_BUNDLE_BYTES) throw tooLargeError();
   return head.bytes;
 }
 
-function tooLarge(): HandoverError {
-  const hint = 'Nothing was imported. Ask the sender to export fewer at once.';
-  return new HandoverError('HANDOVER_BUNDLE_INVALID', `a bundle has at most ${MAX_BUNDLE_BYTES} bytes`, { hint });
+function tooLargeError(): HandoverError {
+  const hint = 'Nothing was imported. Ask the sender to export fewer handovers at once.';
+  return new HandoverError('HANDOVER_BUNDLE_INVALID', `the bundle is larger than ${MAX_BUNDLE_BYTES} bytes`, { hint });
 }
 
 const MAX_IDENTITY_BYTES = 64 * 1024;
@@ -90,12 +90,12 @@ function findIdentities({ machine }: CliContext, file: string | undefined): stri
   const head = readHead(resolve(machine.cwd, file), MAX_IDENTITY_BYTES);
   if (head === null)
     throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${resolve(machine.cwd, file)}`, {
-      hint: 'Give the file that age-keygen wrote, with --identity FILE',
+      hint: 'Pass the file that age-keygen wrote with --identity FILE',
     });
   const identities = readIdentities(head.bytes.toString('utf8'));
   if (identities.length > 0) return identities;
-  const hint = 'Give the file that age-keygen wrote: it has a line AGE-SECRET-KEY-1…';
-  throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in that file', { hint });
+  const hint = 'Pass the file that age-keygen wrote: it has a line AGE-SECRET-KEY-1…';
+  throw new HandoverError('HANDOVER_KEY_MISSING', 'there is no age identity in this file', { hint });
 }
 
 /** A key seen for the first time is trusted by --trust, or by the person at the terminal. */
@@ -118,7 +118,7 @@ async function confirmSigner(context: CliContext, values: ImportFlags, signer: S
 
 function warnUnsigned({ err }: CliContext, { missing }: Import): void {
   err.line(yellow('WARNING: '), bold('nobody vouches for this bundle.'), ` It has no ${missing.join(' and no ')}.`);
-  err.line('  Anybody can have written or changed every word on the way. It is marked as unsigned.');
+  err.line('  Anybody could have written it, or changed it on the way. It is marked as unsigned.');
 }
 
 const WORDINGS = {

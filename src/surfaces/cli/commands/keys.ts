@@ -23,7 +23,7 @@ type KeyAction = (typeof KEY_ACTIONS)[number];
 function parseAction(input: string): KeyAction {
   const action = KEY_ACTIONS.find((known) => known === input);
   if (action !== undefined) return action;
-  throw new SyntaxError(`give one of ${KEY_ACTIONS.join(', ')}`);
+  throw new SyntaxError(`use one of ${KEY_ACTIONS.join(', ')}`);
 }
 
 const flags = { name: text('The signer’s name; yours for generate', 'name'), json };
@@ -52,7 +52,7 @@ async function generate(context: CliContext, values: KeysFlags): Promise<void> {
   const own = await generateKeys(machine, name);
   if (values.json) out.json({ ...(await describeOwn(own)), folder: findKeysFolder(machine) });
   else {
-    out.line('made the keys of ', bold(name), dim(`  (${findKeysFolder(machine)})`));
+    out.line('generated the keys of ', bold(name), dim(`  (${findKeysFolder(machine)})`));
     await printOwn(context, own);
   }
 }
@@ -66,7 +66,7 @@ async function list({ machine, out }: CliContext, values: KeysFlags): Promise<vo
       trust_list: findTrustList(machine),
       keys: trusted.map(({ name, state, key }) => ({ name, state, ...describeKey(key) })),
     });
-  out.line(own === null ? 'you have no key; make one: handover keys generate' : `you sign as ${own.name}`);
+  out.line(own === null ? 'you have no key; generate one: handover keys generate' : `you sign as ${own.name}`);
   if (trusted.length === 0) out.line('no key is trusted yet');
   for (const { name, state, key } of trusted)
     out.line(state === 'trusted' ? green('trusted  ') : red('revoked  '), fingerprint(key), '  ', bold(name));
@@ -76,7 +76,7 @@ function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): 
   const key = readPublicKey(readKeyText(requireWord(word, 'a public key, or its file'), machine.cwd));
   const known = readTrustList(machine).find((entry) => isSameKey(entry.key, key));
   const name = values.name ?? known?.name;
-  if (name === undefined) throw usageError('whose key is it?', 'Add --name, such as --name alice');
+  if (name === undefined) throw usageError('the key needs a name', 'Add --name, such as --name alice');
   trustKey(machine, key, name);
   if (values.json) out.json({ name, ...describeKey(key) });
   else out.line('bundles of ', bold(name), ` are trusted from now on: ${fingerprint(key)}`);
@@ -113,7 +113,7 @@ async function printOwn({ out }: CliContext, own: OwnKeys): Promise<void> {
 
 function requireWord(word: string | undefined, what: string): string {
   if (word !== undefined) return word;
-  throw usageError(`give ${what}`, 'See: handover keys --help');
+  throw usageError(`this needs ${what}`, 'See: handover keys --help');
 }
 
 const MAX_KEY_BYTES = 16 * 1024;

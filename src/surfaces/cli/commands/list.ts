@@ -11,9 +11,9 @@ import type { Output } from '../output.ts';
 
 const flags = {
   ...filterFlags,
-  latest: toggle('Only the newest'),
+  latest: toggle('The newest only'),
   terminal: terminalFlag,
-  status: toggle('Show whether each is still to be restored; --terminal shows it too'),
+  status: toggle('Show the status of each; --terminal shows it too'),
   json,
 };
 
@@ -43,12 +43,12 @@ async function addStatus(
   rows: AsyncIterable<CatalogRow>,
   terminal: string | undefined,
 ): Promise<AsyncIterable<ListRow>> {
-  const { isOfTerminal } = await import('../../../app/restore.ts');
+  const { isFromTerminal } = await import('../../../app/restore.ts');
   const { readStatuses } = await import('../../../store/status.ts');
   const statuses = readStatuses(store);
   return (async function* () {
     for await (const row of rows)
-      if (terminal === undefined || isOfTerminal(row, terminal))
+      if (terminal === undefined || isFromTerminal(row, terminal))
         yield { ...row, status: statuses.get(row.id)?.status ?? 'pending' };
   })();
 }

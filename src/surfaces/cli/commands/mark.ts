@@ -6,7 +6,7 @@ import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { CliContext } from '../context.ts';
 import { argument, command, type FlagValues, json, text, tuple } from '../flags.ts';
 
-const positional = tuple(argument('The id of a fact, the beginning of one, or its words', 'fact'));
+const positional = tuple(argument('The id of a fact, the start of one, or its words', 'fact'));
 const flags = {
   in: text('The handover that has it; default: the newest of this project', 'id'),
   because: text('Why'),

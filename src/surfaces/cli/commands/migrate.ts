@@ -15,7 +15,7 @@ import type { Output } from '../output.ts';
 const flags = {
   from: text('A handoffs.json, a V2 envelope, or a folder of these; default: found automatically', 'path'),
   project: text('The project’s folder, for envelopes that do not name theirs; default: this one', 'folder'),
-  workspace: text('Instead: what agent-handover and agent-handoff for Python left in this folder', 'folder'),
+  workspace: text('Adopt what agent-handover and agent-handoff for Python left in this folder instead', 'folder'),
   dryRun,
   json,
 };
@@ -57,7 +57,7 @@ function inspectSource(from: string): Source {
     return isV2File(from) ? { from, records: null, envelopes: [from] } : { from, records: from, envelopes: [] };
   const envelopes = findV2Files(from);
   if (envelopes.length > 0) return { from, records: null, envelopes };
-  const hint = 'Give a project, a folder of *_handoff.json files, or a file: handover migrate --from PATH';
+  const hint = 'Name a project, a folder of *_handoff.json files, or a file: handover migrate --from PATH';
   throw new HandoverError('HANDOVER_NOT_FOUND', `there are no envelopes of handoff V2 in ${from}`, { hint });
 }
 
@@ -70,17 +70,17 @@ function adopt(context: CliContext, words: string, values: MigrateFlags): void {
     const look = outcome === 'refused' ? red : green;
     context.out.line(look(outcome.padEnd(11)), path, note === null ? '' : dim(`  (${note})`));
   }
-  if (files.length === 0 && !values.json) context.out.line('there is nothing from the older tools');
+  if (files.length === 0 && !values.json) context.out.line('nothing from older tools was found');
   if (files.some(({ outcome }) => outcome === 'refused')) context.process.exitCode = EXIT.data;
 }
 
-const LOOKS = { imported: green, 'would import': green, present: dim, refused: red } as const;
+const STYLES = { imported: green, 'would import': green, present: dim, refused: red } as const;
 
 function print(out: Output, from: string, records: readonly MigratedRecord[]): void {
   for (const record of records) {
     const id = record.id === null ? `record ${record.position}` : record.id;
     out.line(
-      LOOKS[record.outcome](record.outcome.padEnd(13)),
+      STYLES[record.outcome](record.outcome.padEnd(13)),
       bold(id),
       record.note === null ? '' : `  ${record.note}`,
       record.file === from ? '' : dim(`  (${record.file})`),

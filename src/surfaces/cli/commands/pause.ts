@@ -5,8 +5,8 @@ import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, text, toggle } from '../flags.ts';
 
-const flags = { everywhere: toggle('In all your projects, by ~/.agent_handover/PAUSE'), json };
-const pauseFlags = { why: text('The reason, shown to whoever is stopped'), ...flags };
+const flags = { everywhere: toggle('In all your projects, with ~/.agent_handover/PAUSE'), json };
+const pauseFlags = { why: text('The reason, shown to everything that is paused'), ...flags };
 
 export const pause = command('pause', runPause, { flags: pauseFlags });
 export const unpause = command('unpause', runUnpause, { flags });
@@ -14,19 +14,19 @@ export const unpause = command('unpause', runUnpause, { flags });
 function runPause(this: CliContext, values: FlagValues<typeof pauseFlags>): void {
   const { machine } = this;
   const why = values.why === undefined ? null : redact(values.why, machine);
-  const path = setPause(machine, reachOf(this, values.everywhere), why ?? '');
+  const path = setPause(machine, scopeOf(this, values.everywhere), why ?? '');
   if (values.json) this.out.json({ paused: true, path, why });
   else this.out.line(`paused by ${path}`);
 }
 
 function runUnpause(this: CliContext, values: FlagValues<typeof flags>): void {
-  const wasSet = clearPause(this.machine, reachOf(this, values.everywhere));
+  const wasSet = clearPause(this.machine, scopeOf(this, values.everywhere));
   const left = findPause(this.machine, findProjectFolder(this.machine.cwd));
   if (values.json) {
     this.out.json({ paused: left !== null, was_set: wasSet, path: left?.path ?? null });
     return;
   }
-  this.out.line(wasSet ? 'unpaused' : 'it was not paused here');
+  this.out.line(wasSet ? 'unpaused' : 'nothing was paused here');
   if (left !== null) this.notify({ level: 'note', text: `still paused by ${left.path}` });
 }
 
@@ -34,6 +34,6 @@ function redact(text: string, machine: Machine): string {
   return openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(text, { byHuman: true });
 }
 
-function reachOf({ machine }: CliContext, everywhere: boolean): PauseScope {
+function scopeOf({ machine }: CliContext, everywhere: boolean): PauseScope {
   return everywhere ? 'everywhere' : { root: findProjectFolder(machine.cwd) };
 }

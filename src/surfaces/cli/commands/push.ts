@@ -13,7 +13,7 @@ import type { Output } from '../output.ts';
 const flags = {
   name: text('The project’s name where it is published', 'name'),
   apiKey: apiKeyFlag,
-  dryRun: toggle('Only show what would be published'),
+  dryRun: toggle('Show what would be published, publish nothing'),
   json,
 };
 

@@ -26,11 +26,11 @@ async function runResume(this: CliContext, values: FlagValues<typeof flags>, fol
     tokens: countTokens(text),
     left_out: found.brief.leftOut.map((fact) => fact.id),
     changed: { age_seconds: Math.floor(ageMs / 1000), branch, head, files },
-    caught_up: caughtUp.map(({ session, kept }) => ({
+    caught_up: caughtUp.map(({ session, result }) => ({
       agent: session.agent,
       session: session.id,
-      outcome: kept.outcome,
-      id: kept.outcome === 'refused' ? null : kept.handover.id,
+      outcome: result.outcome === 'saved' ? 'kept' : result.outcome,
+      id: result.outcome === 'refused' ? null : result.handover.id,
     })),
     ...printed,
   });

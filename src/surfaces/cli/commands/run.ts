@@ -90,7 +90,7 @@ function chooseCheckpoint({ machine }: CliContext, values: RunFlags, configured:
 /** They are saved with the run, so they are redacted before it starts. */
 async function readInputs(context: CliContext, values: RunFlags, place: RunPlace): Promise<Map<string, string>> {
   const inputs = new Map<string, string>();
-  const note = values.note === '-' ? readInputText(context, 'Give a shorter note.') : values.note;
+  const note = values.note === '-' ? readInputText(context, 'Write a shorter note.') : values.note;
   for (const [input, words] of [
     [NOTE_INPUT, note],
     [STATE_INPUT, values.currentState],
@@ -98,7 +98,7 @@ async function readInputs(context: CliContext, values: RunFlags, place: RunPlace
     if (words === undefined) continue;
     if (words.trim() === '')
       throw new HandoverError('HANDOVER_USAGE', `the ${input.replace('_', ' ')} is empty`, {
-        hint: 'Give a text, or leave the flag out. Nothing was done.',
+        hint: 'Pass some text, or leave the flag out. Nothing was done.',
       });
     inputs.set(input, await redactInput(place, words));
   }

@@ -21,10 +21,10 @@ const flags = {
   agent: filterFlags.agent,
   project: text('Only this project: folder, name or id; default: all, with the current one first', 'project'),
   since: filterFlags.since,
-  file: text('Only what names this file: a path or the end of one', 'path'),
+  file: text('Only what mentions this file: a path or the end of one', 'path'),
   sessions: toggle('Also search the text of the agents’ sessions on this machine'),
   embed: toggle('First embed every new fact with the model of [search.meaning], not only a few per search'),
-  limit: text('At most this many; 10 if left out', 'count'),
+  limit: text('At most this many; default: 10', 'count'),
   json,
 } as const;
 type SearchFlags = FlagValues<typeof flags>;
@@ -98,7 +98,7 @@ async function readSessions(context: CliContext, place: SearchContext, values: S
 
 async function toQuery({ machine }: CliContext, values: SearchFlags, words: string): Promise<SearchQuery> {
   if (words.trim() === '')
-    throw usageError('there is nothing to search for', 'Give some words: handover search "retry of uploads"');
+    throw usageError('there is nothing to search for', 'Pass some words: handover search "retry of uploads"');
   const limit = values.limit === undefined ? HITS : parseCount(values.limit, 1);
   const query: SearchQuery = { text: words, limit };
   if (values.kind !== undefined) query.kinds = values.kind.map(requireKind);

@@ -20,7 +20,7 @@ const flags = {
 type SessionsFlags = FlagValues<typeof flags>;
 
 export const sessions = command('sessions', runSessions, {
-  positional: tuple(optionalArgument('Show what was said in this session, without secrets', 'id')),
+  positional: tuple(optionalArgument('Show what was said in this session, with secrets redacted', 'id')),
   flags,
 });
 

@@ -3,7 +3,7 @@ import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
 import { requireFact } from '../../../app/mark.ts';
 import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
-import type { Chain, Handover, Imported, Parted, Quality } from '../../../model/handover.ts';
+import type { Chain, EndedFacts, Handover, Imported, Quality } from '../../../model/handover.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readHistory } from '../../../store/handovers.ts';
 import type { CliContext } from '../context.ts';
@@ -67,13 +67,13 @@ function printHandover(out: Output, handover: Handover): void {
 }
 
 function printSigner(out: Output, signer: Imported['signer']): void {
-  if (signer === null) out.line(dim('signer   '), yellow('none: anybody can have written this'));
+  if (signer === null) out.line(dim('signer   '), yellow('none: anybody could have written this'));
   else if (signer !== undefined) out.line(dim('signer   '), `${signer.name}, key ${signer.key}`);
 }
 
 function describeChain(chain: Chain | undefined): string {
   if (chain === undefined) return '';
-  const count = (parted: readonly Parted[]): number => parted.reduce((sum, { ids }) => sum + ids.length, 0);
+  const count = (parted: readonly EndedFacts[]): number => parted.reduce((sum, { ids }) => sum + ids.length, 0);
   const { carried, resolved, superseded, dropped } = chain;
   const parted = `${count(resolved)} resolved, ${superseded.length} superseded, ${count(dropped)} dropped`;
   return `, of its facts ${carried} carried, ${parted}`;

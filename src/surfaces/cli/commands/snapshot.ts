@@ -1,6 +1,6 @@
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
-import { takeSnapshot } from '../../../memory/snapshot.ts';
+import { writeHandoffFile } from '../../../memory/handoff-file.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { listDocumentCopies } from '../../../store/copies.ts';
 import type { CliContext } from '../context.ts';
@@ -17,11 +17,11 @@ export const snapshot = command('snapshot', runSnapshot, { positional: folderPos
 
 async function runSnapshot(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
   if (values.earlier) return listEarlier(this, folder, values.json);
-  const { path, text, isNew, kept } = await takeSnapshot(findStore(this), folder, { mode: values.mode });
-  if (values.json) return this.out.json({ path, new: isNew, kept, ...(values.stdout ? { text } : {}) });
+  const { path, text, isNew, backup } = await writeHandoffFile(findStore(this), folder, { mode: values.mode });
+  if (values.json) return this.out.json({ path, new: isNew, kept: backup, ...(values.stdout ? { text } : {}) });
   if (values.stdout) this.out.block(text);
   this.err.line(dim(isNew ? `wrote ${path}` : `nothing new: ${path} is unchanged`));
-  if (kept !== null) this.err.line(dim(`the previous version is at ${kept}`));
+  if (backup !== null) this.err.line(dim(`the previous version is at ${backup}`));
 }
 
 function listEarlier(context: CliContext, folder: string, asJson: boolean): void {

@@ -19,7 +19,7 @@ import type { CliContext } from '../context.ts';
 import { argument, command, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
 
 const flags = {
-  goal: redactedText('What it will do; steers the choice of facts'),
+  goal: redactedText('What it will do; guides the choice of facts'),
   from: text('Start from this handover instead of the newest of this worktree', 'id'),
   budget: budgetFlag,
   print: toggle('Show what would be started, without starting it'),
@@ -53,14 +53,14 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
 }
 
 /** An argument holds 128 KiB on Linux, a whole command line 32 Ki characters on Windows. */
-const MOST_BYTES = 30_000;
-const MOST_TOKENS = Math.floor(MOST_BYTES / BYTES_PER_TOKEN);
+const MAX_BYTES = 30_000;
+const MAX_TOKENS = Math.floor(MAX_BYTES / BYTES_PER_TOKEN);
 
 function chooseBudget(context: CliContext, words: string | undefined): number {
   const budget = readBudget(words);
-  const text = `a first prompt holds at most ${MOST_TOKENS} tokens, so the brief is limited to that`;
-  if (budget > MOST_TOKENS) context.notify({ level: 'note', text });
-  return Math.min(budget, MOST_TOKENS);
+  const text = `a first prompt has room for at most ${MAX_TOKENS} tokens, so the brief is limited to that`;
+  if (budget > MAX_TOKENS) context.notify({ level: 'note', text });
+  return Math.min(budget, MAX_TOKENS);
 }
 
 /**
@@ -68,7 +68,7 @@ function chooseBudget(context: CliContext, words: string | undefined): number {
  * quoted brief must not attach a file, so it is set apart where it would; the goal is the user's own.
  */
 function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | undefined): string {
-  const lead = 'Go on with the work that this handover of an earlier session describes.';
+  const lead = 'Continue the work that this handover of an earlier session describes.';
   const quoted = attachesFiles ? brief.replaceAll('@', '@ ') : brief;
   return `${lead}\n\n${quoted}${goal === undefined ? '' : `\nWhat to do now: ${goal}\n`}`;
 }

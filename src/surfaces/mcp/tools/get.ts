@@ -11,11 +11,11 @@ import { cutAtWord } from '../../../model/text.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { budget, describeInput, project, READS, text } from '../input.ts';
-import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
+import { DATA_NOT_INSTRUCTIONS, printPage, quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   id: text(
-    'The id of a fact (f-…), of a handover (YYYYMMDD-HHMMSS-xxxx) or of a session, the beginning of one, or "latest" for the newest handover.',
+    'The id of a fact (f-…), of a handover (YYYYMMDD-HHMMSS-xxxx) or of a session, the start of one, or "latest" for the newest handover.',
   ),
   events: v.optional(
     v.pipe(
@@ -37,7 +37,7 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type GetWish = v.InferOutput<typeof Arguments>;
+type GetRequest = v.InferOutput<typeof Arguments>;
 
 export const registerGet = defineTool({
   name: 'get',
@@ -49,16 +49,16 @@ export const registerGet = defineTool({
   work: get,
 });
 
-async function get(call: Call, wish: GetWish): Promise<Answer> {
-  const id = wish.id.trim();
-  if (/^f-/i.test(id)) return { text: await readFact(call, wish) };
-  if (wish.line !== undefined) return { text: await readSession(call, wish) };
+async function get(call: Call, request: GetRequest): Promise<Answer> {
+  const id = request.id.trim();
+  if (/^f-/i.test(id)) return { text: await readFact(call, request) };
+  if (request.line !== undefined) return { text: await readSession(call, request) };
   try {
-    return { text: await readHandover(call, id, wish) };
+    return { text: await readHandover(call, id, request) };
   } catch (refusal) {
     if (!isNotFound(refusal)) throw refusal;
     try {
-      return { text: await readSession(call, wish) };
+      return { text: await readSession(call, request) };
     } catch (error) {
       // When there is no such session either, the error about the handover stands.
       throw isNotFound(error) ? refusal : error;
@@ -71,23 +71,23 @@ function isNotFound(error: unknown): boolean {
 }
 
 /** Here `latest` is the newest of the project that is asked about, not of all. */
-async function readHandover(call: Call, id: string, wish: GetWish): Promise<string> {
+async function readHandover(call: Call, id: string, request: GetRequest): Promise<string> {
   const { pickHandover } = await import('../../../app/find-handover.ts');
   const handover = await pickHandover(call, id.toLowerCase() === 'latest' ? undefined : id);
-  if (wish.events !== true) return await briefOf(call, handover, wish.budget);
+  if (request.events !== true) return await briefOf(call, handover, request.budget);
   const { describeTrace } = await import('../../../app/describe/trace.ts');
   const lines = await traceLines(call, handover, { facts: handover.facts, describe: describeTrace });
-  return printLines([`# Handover ${handover.id}`, DATA_NOT_ORDERS], lines, wish.budget);
+  return printLines([`# Handover ${handover.id}`, DATA_NOT_INSTRUCTIONS], lines, request.budget);
 }
 
 /** What was said in a session, all of it or around a line. */
-async function readSession(call: Call, { id, line, budget: tokens }: GetWish): Promise<string> {
+async function readSession(call: Call, { id, line, budget: tokens }: GetRequest): Promise<string> {
   const { openSession } = await import('../../../search/sessions/read-session.ts');
   const { describeSession } = await import('../../../app/describe/session.ts');
   const session = await openSession(findStore(call), id);
   const { head } = session;
   return printPage({
-    head: [`# Session ${head.id} of ${head.agent}`, DATA_NOT_ORDERS],
+    head: [`# Session ${head.id} of ${head.agent}`, DATA_NOT_INSTRUCTIONS],
     entries: toPlainLines(describeSession(session, line ?? null, call.machine).slice(1)).map((words) => [quote(words)]),
     budget: tokens,
     more: (count) => `${count} lines; ask with a larger budget, or with "line"`,
@@ -103,18 +103,18 @@ export async function briefOf(call: Call, handover: Handover, tokens: number): P
   return compileBrief(readMarked(findStore(call), handover), reader, { budget: tokens }).text;
 }
 
-async function readFact(call: Call, wish: GetWish): Promise<string> {
+async function readFact(call: Call, request: GetRequest): Promise<string> {
   const { findFact } = await import('../../../app/mark.ts');
   const { readMarks } = await import('../../../store/marks.ts');
   const { describeSources } = await import('../../../app/describe/trace.ts');
-  const { handover, fact } = await findFact(call, wish.id, wish.in);
+  const { handover, fact } = await findFact(call, request.id, request.in);
   const mark = readMarks(findStore(call), handover.project.id).get(fact.id);
   const whose = fact.trust === 'imported' ? IMPORTED_MARK : '';
   const status = fact.status === undefined ? '' : `[${fact.status}] `;
-  const most = Math.floor((wish.budget * BYTES_PER_TOKEN) / 2);
+  const most = Math.floor((request.budget * BYTES_PER_TOKEN) / 2);
   const head = [
     `# Handover ${handover.id}: fact ${fact.id}`,
-    DATA_NOT_ORDERS,
+    DATA_NOT_INSTRUCTIONS,
     ...quoteLines(`${whose}${fact.kind}: ${status}${cutAtWord(fact.text, most)}`),
     quote(
       `${fact.trust}, from ${fact.origin}; saved by ${handover.session.agent} at ${handover.created_at} in ${handover.project.name}`,
@@ -124,8 +124,8 @@ async function readFact(call: Call, wish: GetWish): Promise<string> {
       : quoteLines(`${mark.mark} at ${mark.at}${mark.because === null ? '' : `, because: ${mark.because}`}`)),
   ];
   const lines =
-    wish.events === false ? [] : await traceLines(call, handover, { facts: [fact], describe: describeSources });
-  return printLines(head, lines, wish.budget);
+    request.events === false ? [] : await traceLines(call, handover, { facts: [fact], describe: describeSources });
+  return printLines(head, lines, request.budget);
 }
 
 async function traceLines(

@@ -12,7 +12,7 @@ const Arguments = v.strictObject({
     v.pipe(
       v.picklist(['resolved', 'refuted', 'pinned', 'unpinned']),
       v.description(
-        'resolved: done or answered, it leaves the briefs. refuted: tried and did not work, briefs warn of it. pinned: in every brief until it is resolved. unpinned: takes a pin back.',
+        'resolved: done or answered, briefs leave it out. refuted: tried and did not work, briefs warn of it. pinned: in every brief until it is resolved. unpinned: removes a pin.',
       ),
     ),
     'resolved',
@@ -35,7 +35,7 @@ export const registerResolve = defineTool({
   name: 'resolve',
   title: 'Mark a fact',
   description:
-    'Says what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
+    'Marks what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
   inputSchema: describeInput(Arguments),
   outputSchema: toStandardJsonSchema(Marked),
   annotations: WRITES,
@@ -46,7 +46,7 @@ const MAX_SHOWN_BYTES = 160;
 
 async function resolve(call: Call, { fact: words, as: mark, because, in: named }: Marking): Promise<Answer> {
   if (mark === 'refuted' && because === undefined)
-    throw usageError('refuting a fact needs a reason', 'give "because": what was tried, and what happened');
+    throw usageError('refuting a fact needs a reason', 'pass "because": what was tried, and what happened');
   const { identifyProject } = await import('../../../platform/project.ts');
   const { findProjectFolder } = await import('../../../platform/project-folder.ts');
   const { assertNotPaused } = await import('../../../memory/runs/pause-guard.ts');

@@ -5,13 +5,13 @@ import { type Answer, type Call, defineTool } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { describeInput, project, storedText, toggle, WRITES } from '../input.ts';
 
-const MOST_OF_A_KIND = 20;
+const MAX_PER_KIND = 20;
 
 function texts(description: string): v.OptionalSchema<v.GenericSchema<string[]>, undefined> {
   return v.optional(
     v.pipe(
       v.array(storedText('A sentence or two that can be understood without this conversation.')),
-      v.maxLength(MOST_OF_A_KIND),
+      v.maxLength(MAX_PER_KIND),
       v.description(description),
     ),
     undefined,
@@ -22,7 +22,7 @@ const Arguments = v.strictObject({
   decision: texts('What was decided, with its reason: "sessions in Redis, because two instances share them".'),
   constraint: texts('Rules that the user or the project gave and that hold from now on.'),
   rejected: texts('What was tried or considered and turned down, and why, so that nobody tries it again.'),
-  next: texts('What is to be done next, in order. They take the place of the next steps declared before.'),
+  next: texts('What is to be done next, in order. They replace the next steps declared before.'),
   question: texts('What has to be asked or found out.'),
   blocker: texts('What the work waits for.'),
   note: texts('Anything else that the next session must know.'),
@@ -40,9 +40,9 @@ const Saved = v.object({
 
 export const registerSave = defineTool({
   name: 'save',
-  title: 'Keep something for the next session',
+  title: 'Save something for the next session',
   description:
-    'Keeps decisions, rules, rejected approaches, next steps and open questions of this session, for the next one, of any agent. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are captured automatically: do not save those. Saving the same again changes nothing. Secrets are taken out.',
+    'Saves decisions, rules, rejected approaches, next steps and open questions of this session, for the next one, of any agent. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are captured automatically: do not save those. Saving the same again changes nothing. Secrets are redacted.',
   inputSchema: describeInput(Arguments),
   outputSchema: toStandardJsonSchema(Saved),
   annotations: WRITES,
@@ -54,7 +54,7 @@ const KIND_NAMES = ['decision', 'constraint', 'rejected', 'next', 'question', 'b
 async function save(call: Call, { pin, ...declared }: v.InferOutput<typeof Arguments>): Promise<Answer> {
   const facts = KIND_NAMES.flatMap((kind) => (declared[kind] ?? []).map((words) => ({ kind, text: words })));
   if (facts.length === 0)
-    throw usageError('there is nothing to save', `give at least one of ${KIND_NAMES.join(', ')}, each a list of texts`);
+    throw usageError('there is nothing to save', `pass at least one of ${KIND_NAMES.join(', ')}, each a list of texts`);
   const { saveFromAgent } = await import('../../../app/save.ts');
   const { describePlace } = await import('../../../platform/project.ts');
   const { findOwnSession } = await import('../own-session.ts');
@@ -65,10 +65,10 @@ async function save(call: Call, { pin, ...declared }: v.InferOutput<typeof Argum
   const { handover, outcome } = saved;
   const names = saved.facts.map(({ id, kind }) => `${kind} ${id}`).join(', ');
   return {
-    text: `${outcome === 'kept' ? 'saved in' : 'already saved in'} handover ${handover.id}: ${names}`,
+    text: `${outcome === 'saved' ? 'saved in' : 'already saved in'} handover ${handover.id}: ${names}`,
     data: {
       handover: handover.id,
-      changed: outcome === 'kept',
+      changed: outcome === 'saved',
       session: handover.session.id,
       facts: saved.facts.map(({ id, kind, text: words }) => ({ id, kind, text: words })),
     },

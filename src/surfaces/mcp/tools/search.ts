@@ -6,13 +6,13 @@ import { cleanLine, cutToBytes } from '../../../model/text.ts';
 import type { SearchHit } from '../../../search/query.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
-import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
+import { DATA_NOT_INSTRUCTIONS, printPage, quote } from '../page.ts';
 
 /** An error may come with all of its stack. */
-const MOST_OF_A_QUERY = 20_000;
+const MAX_QUERY_CHARACTERS = 20_000;
 
 const Arguments = v.strictObject({
-  query: text('Any words, a path, an identifier or the text of an error. Typing errors are forgiven.', MOST_OF_A_QUERY),
+  query: text('Any words, a path, an identifier or the text of an error. Typos are tolerated.', MAX_QUERY_CHARACTERS),
   kind: v.optional(
     v.pipe(
       v.array(v.picklist(FACT_KINDS)),
@@ -21,7 +21,7 @@ const Arguments = v.strictObject({
       v.description('Only facts of these kinds.'),
     ),
   ),
-  file: v.optional(text('Only what names this file: a path, or the end of one.')),
+  file: v.optional(text('Only what mentions this file: a path, or the end of one.')),
   agent: v.optional(text('Only what this agent handed over.')),
   since: v.optional(text('Only from then on: 2h, 7d, 2026-01-31.')),
   everywhere: toggle('In all projects of this user, not only in this one.'),
@@ -32,7 +32,7 @@ const Arguments = v.strictObject({
   budget,
   project,
 });
-type SearchWish = v.InferOutput<typeof Arguments>;
+type SearchRequest = v.InferOutput<typeof Arguments>;
 
 export const registerSearch = defineTool({
   name: 'search',
@@ -47,7 +47,7 @@ export const registerSearch = defineTool({
 /** How long a call may read new sessions: the agent waits for the answer. */
 const SESSIONS_BUDGET_MS = 3000;
 
-async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
+async function searchFacts(call: Call, request: SearchRequest): Promise<Answer> {
   const { search } = await import('../../../search/search.ts');
   const { findNotes, listSearchNotices } = await import('../../../app/search.ts');
   const { parseMoment } = await import('../../../app/parse.ts');
@@ -56,45 +56,45 @@ async function searchFacts(call: Call, wish: SearchWish): Promise<Answer> {
   const found = await search(
     { store: findStore(call), notes: await findNotes(machine), sessionsBudgetMs: SESSIONS_BUDGET_MS },
     {
-      text: wish.query,
-      limit: wish.limit,
-      ...(wish.kind === undefined ? {} : { kinds: wish.kind }),
-      ...(wish.file === undefined ? {} : { file: wish.file }),
-      ...(wish.agent === undefined ? {} : { agent: wish.agent }),
-      ...(wish.since === undefined ? {} : { sinceMs: parseMoment(wish.since, machine.clock.now(), 'first') }),
-      ...(wish.sessions ? { sessions: true } : {}),
-      ...(wish.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
+      text: request.query,
+      limit: request.limit,
+      ...(request.kind === undefined ? {} : { kinds: request.kind }),
+      ...(request.file === undefined ? {} : { file: request.file }),
+      ...(request.agent === undefined ? {} : { agent: request.agent }),
+      ...(request.since === undefined ? {} : { sinceMs: parseMoment(request.since, machine.clock.now(), 'first') }),
+      ...(request.sessions ? { sessions: true } : {}),
+      ...(request.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
     },
   );
   for (const notice of listSearchNotices(found)) call.notify(notice);
-  const words = `"${cutToBytes(cleanLine(await redactInput(call, wish.query)), 80)}"`;
-  if (found.hits.length === 0) return { text: printNothing(words, wish) };
+  const words = `"${cutToBytes(cleanLine(await redactInput(call, request.query)), 80)}"`;
+  if (found.hits.length === 0) return { text: printNothing(words, request) };
   const { describeHit } = await import('../../../app/describe/hit.ts');
   const now = machine.clock.now();
   return {
     text: printPage({
-      head: [`# Found for ${words}, best first`, DATA_NOT_ORDERS],
+      head: [`# Found for ${words}, best first`, DATA_NOT_INSTRUCTIONS],
       entries: found.hits.map((hit) => [
-        ...toPlainLines(describeHit(hit, wish.query, now)).map(quote),
+        ...toPlainLines(describeHit(hit, request.query, now)).map(quote),
         `  ${nameOpening(hit)}`,
       ]),
-      budget: wish.budget,
+      budget: request.budget,
       omitted: found.omitted,
       more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
     }),
   };
 }
 
-function printNothing(words: string, wish: SearchWish): string {
-  const { kind, file, agent, since } = wish;
+function printNothing(words: string, request: SearchRequest): string {
+  const { kind, file, agent, since } = request;
   const isNarrow = [kind, file, agent, since].some((limit) => limit !== undefined);
   const ways = [
     ...(isNarrow ? ['without kind, file, agent and since'] : []),
     'with fewer or other words',
-    ...(wish.everywhere ? [] : ['everywhere: true']),
-    ...(wish.sessions ? [] : ['sessions: true, for all that was said']),
+    ...(request.everywhere ? [] : ['everywhere: true']),
+    ...(request.sessions ? [] : ['sessions: true, for all that was said']),
   ];
-  const where = wish.everywhere ? '' : ' in this project';
+  const where = request.everywhere ? '' : ' in this project';
   return `# Nothing found for ${words}${where}\nnext: search ${ways.join(', or ')}`;
 }
 

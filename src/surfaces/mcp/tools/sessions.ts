@@ -4,7 +4,7 @@ import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, limit, project, READS, text, toggle } from '../input.ts';
-import { DATA_NOT_ORDERS, printPage, quote } from '../page.ts';
+import { DATA_NOT_INSTRUCTIONS, printPage, quote } from '../page.ts';
 
 const Arguments = v.strictObject({
   agent: v.optional(v.pipe(v.picklist(AGENT_NAMES), v.description('Only sessions of this agent.'))),
@@ -44,7 +44,7 @@ async function listSessions(call: Call, wish: v.InferOutput<typeof Arguments>): 
   }
   return {
     text: printPage({
-      head: [`# Sessions: ${found.length}, newest first`, DATA_NOT_ORDERS],
+      head: [`# Sessions: ${found.length}, newest first`, DATA_NOT_INSTRUCTIONS],
       entries: found.map(({ id, agent, cwd, title, changedMs }) => {
         const name = title === null ? '' : `: ${cutAtWord(cleanLine(title), MAX_TITLE_BYTES)}`;
         return [quote(`${agent} ${id}, ${describeAge(now - changedMs)}, ${cwd ?? 'folder unknown'}${name}`)];

@@ -6,7 +6,7 @@ import { takeRows } from '../../../store/catalog.ts';
 import { VERSION } from '../../../version.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, project, READS } from '../input.ts';
-import { DATA_NOT_ORDERS, quote } from '../page.ts';
+import { DATA_NOT_INSTRUCTIONS, quote } from '../page.ts';
 
 const Arguments = v.strictObject({ project });
 
@@ -23,7 +23,7 @@ type Status = v.InferOutput<typeof Status>;
 
 export const registerStatus = defineTool({
   name: 'status',
-  title: 'What is stored here',
+  title: 'Show what is stored',
   description:
     'Where things stand: which project this is, the newest handovers of it, whether your session is known, whether a run of steps was interrupted, and whether writing is paused. Call it when another tool finds nothing or refuses.',
   inputSchema: describeInput(Arguments),
@@ -39,7 +39,7 @@ async function describeStatus(call: Call): Promise<Answer> {
   const { session, newest, run, paused } = status;
   const lines = [
     `# agent-handover ${status.version}: ${place.project.name} (${place.project.id}) in ${place.workspace.root}`,
-    DATA_NOT_ORDERS,
+    DATA_NOT_INSTRUCTIONS,
     ...newest.map(({ id, agent, created_at, title }) => quote(`handover ${id} of ${agent}, ${created_at}: ${title}`)),
     ...(newest.length === 0 ? ['# this project has no handover yet'] : []),
     `# your session: ${session === null ? 'unknown' : `${session.id} of ${session.agent}`}`,

@@ -52,14 +52,14 @@ export function quote(text: string): string {
 }
 
 /** A handover as a note of layer 1. */
-export function printNote(handover: Handover): string {
+export function printHandoverNote(handover: Handover): string {
   const { title, summary, id, session } = handover;
   const intro = summary.trim() === '' ? [] : ['', quote(summary)];
   const head = [`# ${quote(title)}`, '', `Handover ${id}, from ${quote(session.agent)}.`, ...intro];
   return [...head, ...printFacts(handover)].join('\n');
 }
 
-interface SnapshotLabels {
+interface HandoffLabels {
   /** The kind of session, such as build. */
   mode: string;
   /** The agent's name. */
@@ -68,17 +68,17 @@ interface SnapshotLabels {
   at?: number;
 }
 
-export interface Snapshot {
+export interface HandoffFile {
   path: string;
   text: string;
   /** False when only the time or the count of unpushed commits differs; the file is unchanged then. */
   isNew: boolean;
   /** Where the previous HANDOFF.md was backed up. */
-  kept: string | null;
+  backup: string | null;
 }
 
 /** Writes HANDOFF.md from the newest handover and git. The previous one is backed up; its front matter stays. */
-export async function takeSnapshot(store: Store, folder: string, labels: SnapshotLabels): Promise<Snapshot> {
+export async function writeHandoffFile(store: Store, folder: string, labels: HandoffLabels): Promise<HandoffFile> {
   const { machine } = store;
   const real = requireFolder(resolve(machine.cwd, folder));
   const place = describePlace(real, machine);
@@ -93,8 +93,8 @@ export async function takeSnapshot(store: Store, folder: string, labels: Snapsho
     const mark = `${formatTimestamp(at)} | ${handover?.id ?? 'none'} | sha256:${sha256Hex(body)}`;
     const text = `${readFrontMatter(before ?? '')}${body}<!-- agent-handover | handoff | ${mark} -->\n`;
     if (before !== null && withoutVolatile(before) === withoutVolatile(text))
-      return { path, text: before, isNew: false, kept: null };
-    return { path, text, isNew: true, kept: replaceDocument(store, workspace, 'HANDOFF.md', text) };
+      return { path, text: before, isNew: false, backup: null };
+    return { path, text, isNew: true, backup: replaceDocument(store, workspace, 'HANDOFF.md', text) };
   });
 }
 
@@ -108,7 +108,7 @@ function withoutVolatile(text: string): string {
 }
 
 /** The footer of a HANDOFF.md; null for one that no snapshot wrote. */
-export function readSnapshotMark(text: string): { at: string; handover: string | null; intact: boolean } | null {
+export function readHandoffFooter(text: string): { at: string; handover: string | null; intact: boolean } | null {
   const match = FOOTER.exec(text);
   if (match === null) return null;
   const [, at = '', handover = '', checksum] = match;
@@ -116,14 +116,14 @@ export function readSnapshotMark(text: string): { at: string; handover: string |
   return { at, handover: handover === 'none' ? null : handover, intact: sha256Hex(body) === checksum };
 }
 
-type SnapshotSource = SnapshotLabels & {
+type HandoffSource = HandoffLabels & {
   at: number;
   place: Place;
   handover: Handover | null;
   folder: string;
 };
 
-function printBody({ mode, name, at, place, handover, folder }: SnapshotSource): string {
+function printBody({ mode, name, at, place, handover, folder }: HandoffSource): string {
   const { git } = place.workspace;
   const soul = readDocument({ folder }, 'SOUL.md')?.toString('utf8') ?? '';
   const hasMemory = readDocument({ folder }, 'MEMORY.md') !== null;
