@@ -8,7 +8,7 @@ import { makeTempFolder } from '../support/cli.ts';
 const CORPUS = 'test/fixtures/sessions';
 
 /**
- * What the briefs of the told sessions reach at least, about .02 below what they reached when this was written. A change
+ * What the briefs of the invented sessions reach at least, about .02 below what they reached when this was written. A change
  * that goes below is to be understood before the floor is lowered; one that goes well above may raise it.
  */
 const FLOORS: ReadonlyMap<number, readonly (readonly [Metric, number])[]> = new Map([
@@ -58,10 +58,10 @@ function findStanding(arm: string, budget: number): (typeof standings)[number] {
   return standing;
 }
 
-describe.each([...FLOORS])('briefs of told sessions at %d tokens', (budget, floors) => {
+describe.each([...FLOORS])('briefs of the invented sessions at %d tokens', (budget, floors) => {
   const { mean, failures } = findStanding('handover', budget);
 
-  it('are there for every cut', () => {
+  it('exist for every cut', () => {
     expect(failures).toEqual([]);
   });
 
@@ -73,7 +73,7 @@ describe.each([...FLOORS])('briefs of told sessions at %d tokens', (budget, floo
     expect(mean.get('tokens')).toBeLessThanOrEqual(budget);
   });
 
-  it('tell more than plain lists of files and commands do', () => {
+  it('score higher than plain lists of files and commands', () => {
     const plain = findStanding('sections', budget).mean;
     for (const metric of ['FUT', 'SUM'] as const)
       expect(mean.get(metric)).toBeGreaterThan((plain.get(metric) ?? 1) + 0.1);

@@ -5,9 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { runEvaluation, type Surroundings } from '../../eval/run.ts';
 import { createOutput } from '../../src/surfaces/cli/output.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import { makeDesk, runProcess } from '../support/cli.ts';
+import { makeSandbox, runProcess } from '../support/cli.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { addSummary, cutAt, tellCompactedStory } from './compacted-story.ts';
+import { addSummary, cutAt, makeCompactedStory } from './compacted-story.ts';
 
 interface Ran {
   status: number;
@@ -48,7 +48,7 @@ function put(folder: string, name: string, content: string | Uint8Array): void {
 /** A corpus of the story with an index, and a session that nothing happened in. */
 function makeCorpus(): string {
   const folder = makeFolder();
-  put(folder, 'told/story.jsonl', tellCompactedStory().text);
+  put(folder, 'told/story.jsonl', makeCompactedStory().text);
   put(folder, 'index.json', JSON.stringify({ sessions: [{ file: 'told/story.jsonl', repo: 'ann/shop' }] }));
   return folder;
 }
@@ -92,7 +92,7 @@ describe('npm run eval', () => {
     expect(one?.stdout).toBe(two?.stdout);
   });
 
-  it('gives the figures as JSON, and what was missed with the cut that it comes from', async () => {
+  it('prints the figures as JSON, and what was missed with its cut', async () => {
     const args = ['--corpus', makeCorpus(), '--arm', 'tail', '--budget', '256', '--json', '--misses'];
     const { stdout } = await evaluate('.', ...args);
     const document: unknown = JSON.parse(stdout);
@@ -142,7 +142,7 @@ describe('npm run eval', () => {
     expect(readFileSync(join(folder, 'briefs', name), 'utf8')).toContain('> Never retry on 404');
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const { status, stdout } = await evaluate('.', '--help');
     expect([status, stdout]).toEqual([0, expect.stringContaining('--corpus DIR')]);
   });
@@ -159,7 +159,7 @@ describe('npm run eval', () => {
     expect(ran.status).toBe(0);
   });
 
-  it('tells of a thread’s failure as of any other', async () => {
+  it('reports a failure in a thread like any other', async () => {
     const folder = makeFolder();
     put(folder, 'index.json', '{"sessions":[{"file":"gone.jsonl"}]}');
     const script = ['run', '--silent', 'eval', '--', '--corpus', folder, '--jobs', '2'];
@@ -169,12 +169,12 @@ describe('npm run eval', () => {
   });
 });
 
-describe('a corpus', () => {
+describe('the corpus of an evaluation', () => {
   it('without an index is every transcript with enough work around a compaction', async () => {
     const folder = makeFolder();
     put(folder, 'shop/busy.jsonl', busySession());
     put(folder, 'top.jsonl.gz', gzipSync(busySession()));
-    put(folder, 'shop/calm.jsonl', tellCompactedStory().text);
+    put(folder, 'shop/calm.jsonl', makeCompactedStory().text);
     const { stdout } = await evaluate(folder, '--corpus', '.', '--rows', 'rows.json', '--arm', 'native', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 2, repositories: 2 }] });
     const rows: { repository: string }[] = JSON.parse(readFileSync(join(folder, 'rows.json'), 'utf8'));
@@ -183,7 +183,7 @@ describe('a corpus', () => {
 
   it('may list single cuts', async () => {
     const folder = makeFolder();
-    const t = tellCompactedStory();
+    const t = makeCompactedStory();
     addSummary(t);
     t.say('More.');
     put(folder, 'x.jsonl', t.text);
@@ -193,7 +193,7 @@ describe('a corpus', () => {
     expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 1, first: { FUT: null } }] });
   });
 
-  it('may be looked at in part', async () => {
+  it('may be evaluated in part', async () => {
     const folder = makeFolder();
     put(folder, 'one.jsonl', busySession());
     put(folder, 'two.jsonl', busySession());
@@ -202,7 +202,7 @@ describe('a corpus', () => {
   });
 });
 
-describe('bad input', () => {
+describe('bad input to the evaluation', () => {
   it.each([
     ['no corpus', [], 64, 'npm run eval -- --corpus DIR'],
     ['no such folder', ['--corpus', 'nowhere'], 66, '--corpus DIR'],
@@ -216,13 +216,13 @@ describe('bad input', () => {
     ['a budget that is too small', ['--corpus', 'calm', '--budget', '10'], 64, 'Use a number'],
     ['an arm that is not there', ['--corpus', 'calm', '--arm', 'oracle'], 64, 'handover, sections'],
     ['a flag that is not there', ['--corpus', 'calm', '--fast'], 64, 'npm run eval -- --help'],
-  ])('such as %s is told with what to do next', async (_, args, status, hint) => {
+  ])('such as %s is reported with what to do next', async (_, args, status, hint) => {
     const folder = makeFolder();
     mkdirSync(join(folder, 'empty'));
     put(folder, 'calm/a.jsonl', new Transcript().text);
     put(folder, 'odd/index.json', '{"sessions":[{"name":"a"}]}');
     put(folder, 'broken/index.json', '{');
-    put(folder, 'wrong/a.jsonl', tellCompactedStory().text);
+    put(folder, 'wrong/a.jsonl', makeCompactedStory().text);
     put(folder, 'wrong/index.json', '{"claude_code":[{"file":"a.jsonl","cut":0}]}');
     const ran = await evaluate(folder, ...args);
     expect(ran.status).toBe(status);
@@ -231,17 +231,17 @@ describe('bad input', () => {
   });
 });
 
-describe('the arm of the product', () => {
-  it('writes what the command prints', async () => {
-    const story = tellCompactedStory();
+describe('the product in an evaluation', () => {
+  it('writes the same brief as the command', async () => {
+    const story = makeCompactedStory();
     const corpus = makeCorpus();
     const folder = makeFolder();
     await evaluate(folder, '--corpus', corpus, '--arm', 'handover', '--budget', '600', '--briefs', '.');
     const [name = ''] = readdirSync(folder);
-    const desk = makeDesk();
-    put(desk.project, 'at-cut.jsonl', cutAt(story).bytes);
+    const sandbox = makeSandbox();
+    put(sandbox.project, 'at-cut.jsonl', cutAt(story).bytes);
     const flags = ['--agent', 'claude-code', '--budget', '600', '--print', 'brief', '--dry-run'];
-    const printed = await desk.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
+    const printed = await sandbox.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
     expect(withoutStamp(readFileSync(join(folder, name), 'utf8'))).toBe(withoutStamp(printed));
     expect(printed).toContain('src/retry.ts (new, 1 edit)');
   });

@@ -5,9 +5,9 @@ import { keepCredited } from '../../eval/score/credit.ts';
 import type { Metric } from '../../eval/score/metrics.ts';
 import { scoreBrief } from '../../eval/score/score.ts';
 import { gatherTruth, type Truth } from '../../eval/truth/truth.ts';
-import { cutAt, tellCompactedStory } from './compacted-story.ts';
+import { cutAt, makeCompactedStory } from './compacted-story.ts';
 
-const story = gatherTruth(cutAt(tellCompactedStory()));
+const story = gatherTruth(cutAt(makeCompactedStory()));
 
 function measure(metric: Metric, brief: string, changes: Partial<Truth> = {}): number | undefined {
   return scoreBrief(brief, { ...story, ...changes }).score.get(metric);
@@ -17,8 +17,8 @@ const names = (...wanted: string[]): Partial<Truth> => ({
   names: { ...story.names, futEnt: new Set(wanted) },
 });
 
-describe('the anti-gaming rules', () => {
-  it('give nothing for a bare list of names', () => {
+describe('the anti-gaming rules of the score', () => {
+  it('give no credit for a bare list of names', () => {
     const wanted = names('retryLater', 'MAX_TRIES', 'sendOnce');
     expect(measure('futEnt', 'retryLater MAX_TRIES sendOnce', wanted)).toBe(0);
     expect(measure('futEnt', 'retryLater, MAX_TRIES, and also sendOnce', wanted)).toBe(0);
@@ -58,21 +58,21 @@ describe('the anti-gaming rules', () => {
     expect(countTokens('€€€')).toBe(3);
   });
 
-  it('see names that never came up', () => {
+  it('detect invented names', () => {
     const brief = 'src/upload.ts calls inventedName() now';
     expect(measure('ground', brief)).toBe(1 / 2);
     expect(scoreBrief(brief, story).misses.get('ground')).toEqual(['inventedName']);
     expect(measure('ground', brief, { known: new KnownText('upload.ts inventedName') })).toBe(1);
   });
 
-  it('see files that nobody needed', () => {
+  it('detect files that were not needed', () => {
     expect(measure('filePrec', 'src/upload.ts and src/retry.ts')).toBe(1);
     expect(measure('filePrec', 'src/upload.ts a.ts b.ts c.ts')).toBe(1 / 4);
     expect(measure('filePrec', 'no file')).toBeUndefined();
   });
 });
 
-describe('what was needed next', () => {
+describe('the score for what was needed next', () => {
   it('is the mean of files, commands and names, as far as there are any', () => {
     const brief = '- src/retry.ts\n- ok: npm test';
     expect(measure('nextEdit', brief)).toBe(1);
@@ -83,14 +83,14 @@ describe('what was needed next', () => {
     expect(measure('FUT', brief, { commands: { ...story.commands, nextCmd: new Set() } })).toBe(1 / 3);
   });
 
-  it('has commands between other words and between back-ticks', () => {
+  it('counts commands between other words and in back-ticks', () => {
     const cargo = { commands: { ...story.commands, nextCmd: new Set(['cargo build']) } };
     expect(measure('nextCmd', 'run `cargo --locked build` then', cargo)).toBe(1);
     expect(measure('nextCmd', 'cargo was built', cargo)).toBe(0);
   });
 });
 
-describe('what the summary kept', () => {
+describe('the score for what the summary has', () => {
   it('is the mean over its kinds of names', () => {
     const brief = 'TypeError: retry is not a function, in src/upload.ts';
     expect(measure('sum.file', brief)).toBe(1 / 2);
@@ -107,7 +107,7 @@ describe('what the summary kept', () => {
   });
 });
 
-describe('what the human said', () => {
+describe('the score for what the user said', () => {
   const messages = ['Never retry on 404, and keep the delay below 2000 ms', 'Make it quick'];
 
   it('counts when most of a message is there', () => {
@@ -131,8 +131,8 @@ describe('what the human said', () => {
   });
 });
 
-describe('what is worth its bytes', () => {
-  it('are lines with a name that mattered, a command, a human’s words or what is to do', () => {
+describe('lines that are worth their bytes', () => {
+  it('have a name that mattered, a command, words of the user or an open task', () => {
     const useful = ['src/upload.ts', 'npm test', 'keep the delay below', 'test the retry on a busy server'];
     for (const line of useful) expect([line, measure('useful', line)]).toEqual([line, 1]);
     expect(measure('useful', '# heading\n\nsrc/upload.ts\nLet me see now.')).toBeCloseTo(13 / (13 + 15), 9);
@@ -141,7 +141,7 @@ describe('what is worth its bytes', () => {
   });
 });
 
-describe('what is stale', () => {
+describe('stale content', () => {
   const past = { doneTasks: ['Add a retry to the upload'], removedFiles: new Set(['old.ts']) };
 
   it('is a task shown as open that is done, and a file that is gone', () => {
@@ -152,8 +152,8 @@ describe('what is stale', () => {
   });
 });
 
-describe('a brief', () => {
-  it('without a word scores nothing', () => {
+describe('an empty brief', () => {
+  it('without text scores zero', () => {
     const { score } = scoreBrief('', story);
     expect([score.get('FUT'), score.get('SUM'), score.get('tokens')]).toEqual([0, 0, 0]);
     expect(score.has('ground')).toBe(false);

@@ -7,19 +7,19 @@ import { findOpenErrors } from '../../eval/truth/open-errors.ts';
 import { findRules } from '../../eval/truth/rules.ts';
 import { gatherTruth } from '../../eval/truth/truth.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import { addSummary, cutAt, SUMMARY, tellCompactedStory } from './compacted-story.ts';
+import { addSummary, cutAt, makeCompactedStory, SUMMARY } from './compacted-story.ts';
 
-const truth = gatherTruth(cutAt(tellCompactedStory()));
+const truth = gatherTruth(cutAt(makeCompactedStory()));
 
-describe('what a brief should have told', () => {
-  it('is what was touched next, as far as it was known', () => {
+describe('the expected content of a brief', () => {
+  it('has what was touched next, as far as it was known', () => {
     expect(truth.names.nextEdit).toEqual(new Set(['retry.ts']));
     expect(truth.names.nextRead).toEqual(new Set(['upload.ts']));
     expect(truth.commands.nextCmd).toEqual(new Set(['npm test']));
     expect(truth.names.futEnt).toEqual(new Set(['TypeError']));
   });
 
-  it('is what the summary kept, without its analysis and the words to the model', () => {
+  it('has what the summary has, without its analysis and instructions', () => {
     expect(truth.names['sum.file']).toEqual(new Set(['upload.ts', 'retry.ts']));
     expect(truth.names['sum.error']).toEqual(new Set(['TypeError']));
     expect(truth.names['sum.ident']).toEqual(new Set(['TypeError']));
@@ -28,7 +28,7 @@ describe('what a brief should have told', () => {
     expect(truth.prose.secPending).toEqual(new Set(['test', 'retry', 'busy', 'server']));
   });
 
-  it('is what the human said and what is left to do', () => {
+  it('has what the user said and what is left to do', () => {
     expect(truth.firstMessage).toBe('Make the upload retry when the server is busy');
     expect(truth.lastMessage).toBe('Never retry on 404, and keep the delay below 2000 ms');
     expect(truth.messages).toHaveLength(2);
@@ -39,7 +39,7 @@ describe('what a brief should have told', () => {
     expect(truth.relevantFiles).toEqual(new Set(['upload.ts', 'retry.ts', 'unknown.ts']));
   });
 
-  it('is found in the first thirty calls after the cut', () => {
+  it('comes from the first thirty calls after the cut', () => {
     const t = new Transcript();
     t.human('Look at late.ts and early.ts');
     addSummary(t);
@@ -63,7 +63,7 @@ describe('what a brief should have told', () => {
     expect(names.futEnt).toEqual(new Set());
   });
 
-  it('does not take the agent’s own words in the human’s place for a message', () => {
+  it('does not take text that the agent wrote in the user’s name for a message', () => {
     const t = new Transcript();
     t.human('<command-name>/clear</command-name>');
     t.human('Caveat: the messages below were generated');
@@ -77,9 +77,9 @@ describe('what a brief should have told', () => {
   });
 });
 
-describe('a cut', () => {
-  it('ends at the next compaction, and remembers whether it is the first', () => {
-    const t = tellCompactedStory();
+describe('a cut of a session', () => {
+  it('ends at the next compaction, and records whether it is the first', () => {
+    const t = makeCompactedStory();
     addSummary(t, 'Summary two');
     t.say('After the second.');
     const [first, second] = [cutAt(t, 0), cutAt(t, 1)];
@@ -90,7 +90,7 @@ describe('a cut', () => {
     expect(Buffer.from(first.bytes).toString()).not.toContain('Primary Request');
   });
 
-  it('is chosen where twenty calls stand before it and ten after it', () => {
+  it('is chosen where twenty calls are before it and ten after it', () => {
     const tell = (before: number, after: number): number[] => {
       const t = new Transcript();
       for (let n = 0; n < before; n++) t.call(`a${n}`, 'Read', { file_path: '/x/a.ts' });
@@ -110,8 +110,8 @@ describe('a cut', () => {
   });
 });
 
-describe('a summary', () => {
-  it('is parted by its numbered headings, in any of their looks', () => {
+describe('the summary of a compaction', () => {
+  it('is split by its numbered headings, in any format', () => {
     const summary = parseSummary(
       '\nSummary:\n## 1. Primary Request:\nA\n**2. Pending Tasks**\nB\n3. Current Work: C\n',
     );
@@ -120,14 +120,14 @@ describe('a summary', () => {
     expect(findSection(summary, 'errors')).toBe('');
   });
 
-  it('has no words to the model in it', () => {
+  it('has no instructions to the model in it', () => {
     const { body } = parseSummary(SUMMARY);
     expect(body).not.toContain('neverCounted');
     expect(body).not.toContain('afterTheEnd_name');
   });
 });
 
-describe('rules', () => {
+describe('rules in the expected content', () => {
   it('are sentences that say how work is to be done', () => {
     expect([
       ...findRules([
@@ -138,8 +138,8 @@ describe('rules', () => {
   });
 });
 
-describe('what is past', () => {
-  it('are files that were removed and not touched again', () => {
+describe('outdated content', () => {
+  it('is a file that was removed and not touched again', () => {
     const calls = ['rm -f src/a.ts src/b.ts', 'npm test && git rm c.md; rm -rf build'].map((command) => ({
       tool: 'Bash',
       input: { command },
@@ -149,7 +149,7 @@ describe('what is past', () => {
   });
 });
 
-describe('open errors', () => {
+describe('open errors in the expected content', () => {
   it('are the reasons of commands that failed and have not succeeded since', () => {
     const t = new Transcript();
     const run = (id: string, command: string, output: string, isError: boolean): void => {
