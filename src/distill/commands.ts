@@ -3,6 +3,7 @@ import { splitMessage } from '../model/message-lines.ts';
 import { baseName } from '../model/paths.ts';
 import { cleanLine, cutAtWord } from '../model/text.ts';
 import { draftFact, OBSERVED, type Relevance } from './facts.ts';
+import { findPaths } from './names.ts';
 import {
   type CheckKind,
   didFail,
@@ -179,12 +180,18 @@ function findErrorFacts(log: SessionLog, parts: readonly PartRun[]): Fact[] {
   return facts;
 }
 
-/** Whether a file that the failure names was edited after the run: then nobody knows until it runs again. */
+/** Whether a file that the failure names, or one beside it, was edited after the run: nobody knows until it runs again. */
 function wasMendedSince(log: SessionLog, run: CommandRun): boolean {
-  const lines = findFailureLines(run.output, LINES_OF_OPEN).join('\n');
-  return [...log.files.values()].some(
-    ({ path, lastEdit, edits }) => edits > 0 && lastEdit > run.call && lines.includes(baseName(path)),
-  );
+  const named = findPaths(findFailureLines(run.output, LINES_OF_OPEN).join('\n'));
+  const folders = new Set(named.map(folderOf).filter((folder) => folder !== ''));
+  return [...log.files.values()].some(({ path, lastEdit, edits }) => {
+    if (edits === 0 || lastEdit <= run.call) return false;
+    return named.some((name) => path.endsWith(name)) || [...folders].some((folder) => folderOf(path).endsWith(folder));
+  });
+}
+
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(0, path.length - baseName(path).length - 1));
 }
 
 const MAX_READING_BYTES = 240;

@@ -44,11 +44,12 @@ function statusOf(file: TouchedFile): string {
 const MAX_NAMES = 3;
 const SHORTEST_NAME = 6;
 
-/** Of the names that edits declared, those spoken of most, then the newest. */
+/** Of the names that edits declared, those that were spoken of, most often first. */
 function chooseNames({ defined }: TouchedFile, said: string): string[] {
   return [...defined]
     .filter(([name]) => name.length >= SHORTEST_NAME)
     .map(([name, call]) => ({ name, call, spoken: Math.min(3, said.split(name).length - 1) }))
+    .filter(({ spoken }) => spoken > 0)
     .sort((a, b) => b.spoken - a.spoken || b.call - a.call || (a.name < b.name ? -1 : 1))
     .slice(0, MAX_NAMES)
     .map(({ name }) => name);

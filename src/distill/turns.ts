@@ -15,12 +15,15 @@ export interface Turn {
   /** The numbers of its first and last call; the last is less than the first where nothing was called. */
   from: number;
   to: number;
+  /** How many of its calls edited a file. */
+  edits: number;
   /** What the agent said last, with nothing called after it; empty where the turn was not answered. */
   closing: Message[];
 }
 
 /** An answer to a question that was asked by a call belongs to the turn of the question. */
-export function listTurns({ prompts, replies, calls }: SessionLog): Turn[] {
+export function listTurns({ prompts, replies, calls, files }: SessionLog): Turn[] {
+  const edits = [...files.values()].flatMap(({ editCalls }) => editCalls);
   const requests = prompts.flatMap((prompt, at) => (prompt.question === undefined ? [{ prompt, number: at + 1 }] : []));
   return [{ prompt: null, number: 0 }, ...requests].flatMap(({ prompt, number }, at): Turn[] => {
     const next = requests[at]?.prompt;
@@ -29,7 +32,9 @@ export function listTurns({ prompts, replies, calls }: SessionLog): Turn[] {
     if (prompt === null && own.length === 0) return [];
     const to = next?.call ?? calls;
     const closing = own.filter(({ call }) => call === to);
-    return [{ number, prompt, replies: own, from: (prompt?.call ?? 0) + 1, to, closing }];
+    const from = (prompt?.call ?? 0) + 1;
+    const count = edits.filter((call) => call >= from && call <= to).length;
+    return [{ number, prompt, replies: own, from, to, edits: count, closing }];
   });
 }
 
@@ -105,7 +110,7 @@ export function findTurnFacts(log: SessionLog, turns: readonly Turn[]): (Fact | 
         ...(subject === undefined ? {} : { subject }),
       });
     const last = findLastWords(turn, isLast);
-    const words = last === null || isLast ? last : { ...last, text: dropLinesWith(gone, last.text) };
+    const words = last === null || isLast ? last : { ...last, text: dropSuperseded(log, turn, gone, last.text) };
     const closing = words === null ? [] : [quote(isLast ? 'stopped' : 'closing', words)];
     const onTheWay = turn.replies.filter(
       (reply) => reply !== last && !turn.closing.includes(reply) && countUtf8Bytes(reply.text) > SUBSTANTIAL_BYTES,
@@ -122,10 +127,20 @@ function listGone(log: SessionLog): string[] {
   return [...removed.filter((name) => !live.has(name)), ...listLostCommits(log.commands)];
 }
 
-function dropLinesWith(names: readonly string[], text: string): string {
-  if (names.length === 0) return text;
-  const lines = text.split('\n').filter((line) => !names.some((name) => line.includes(name)));
-  return lines.join('\n');
+const POSITION = /([\w.@-]+\.\w{1,8}):\d+/g;
+
+/** Without lines about what is gone, and about places in files that were edited since: lines have moved, and code changed. */
+function dropSuperseded(log: SessionLog, turn: Turn, gone: readonly string[], text: string): string {
+  const edited = new Set(
+    [...log.files.values()].filter(({ lastEdit }) => lastEdit > turn.to).map(({ path }) => baseName(path)),
+  );
+  const isOld = (line: string): boolean =>
+    gone.some((name) => line.includes(name)) ||
+    (turn.edits === 0 && Array.from(line.matchAll(POSITION), ([, name = '']) => name).some((name) => edited.has(name)));
+  return text
+    .split('\n')
+    .filter((line) => !isOld(line))
+    .join('\n');
 }
 
 /** The closing words; of a turn that was not closed, the last words, or the longest of the last ones where the work was cut off. */

@@ -1,6 +1,8 @@
 import { countUtf8Bytes } from '../../model/text.ts';
 
 export const BYTES_PER_TOKEN = 4;
+/** In tokens. */
+export const DEFAULT_BUDGET = 2000;
 
 /** Lines of a brief and the ids of the facts in them. */
 export interface Printed {

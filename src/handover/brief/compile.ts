@@ -4,7 +4,15 @@ import { type Handover, isForeign } from '../../model/handover.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord, cutToBytes } from '../../model/text.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
 import { type Account, buildAccount } from './account.ts';
-import { type Block, BYTES_PER_TOKEN, countLineBytes, type Entry, type Printed, printEntries } from './block.ts';
+import {
+  type Block,
+  BYTES_PER_TOKEN,
+  countLineBytes,
+  DEFAULT_BUDGET,
+  type Entry,
+  type Printed,
+  printEntries,
+} from './block.ts';
 import { describeCommands, describeFiles } from './files.ts';
 import { shareOut } from './fit.ts';
 import { type Goal, rateForGoal, readGoal } from './goal.ts';
@@ -54,7 +62,7 @@ function printLeftOut(handover: Handover, leftOut: readonly Fact[]): string[] {
   ];
 }
 
-export const DEFAULT_BUDGET = 2000;
+export { DEFAULT_BUDGET };
 export const SMALLEST_BUDGET = 256;
 
 export type Brief = { text: string; tokens: number; leftOut: Fact[] };
@@ -118,7 +126,7 @@ function listBlocks(
     describeSettled(account),
     describeDocuments(account),
     describeTurns(account, budget, (text) => rateForGoal(goal, text)),
-    describeSteps(account),
+    describeSteps(account, budget),
     describeFiles(account),
     describeCommands(account),
     describeImported(handover, account),
@@ -130,11 +138,7 @@ const ROUNDS = 3;
 const WORTH_ANOTHER_ROUND = 120;
 
 /** What has no weight gets its room first; the rest is shared out by weight, and what is left of it once more. */
-function fillBlocks(given: readonly Block[], room: number): Printed[] {
-  const blocks = given.map((block) => {
-    const w = process.env[`W_${block.heading.split(/[ ,]/).join('')}`];
-    return w === undefined ? block : { ...block, weight: Number(w) };
-  });
+function fillBlocks(blocks: readonly Block[], room: number): Printed[] {
   const headings = blocks.map(({ heading }) => countLineBytes(['', `## ${heading}`]));
   let left = room;
   const printed = blocks.map((block, at): Printed => {

@@ -1,7 +1,7 @@
 import type { Fact } from '../../model/fact.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
 import { type Account, readNumber } from './account.ts';
-import { type Block, type Entry, type Printed, printEntries } from './block.ts';
+import type { Block, Printed } from './block.ts';
 import { QUOTE } from './lines.ts';
 
 /** Files with what was done to them, by folder; the newest first. */
@@ -12,7 +12,7 @@ export function describeFiles({ changed, otherFiles }: Account): Block {
     .slice(0, MAX_OTHERS);
   return {
     heading: 'Files',
-    weight: 6,
+    weight: 8,
     most: 3000,
     print: (bytes): Printed => {
       const edited = printByFolder('Changed', newest, Math.floor(bytes * (likely.length === 0 ? 1 : 0.7)));
@@ -23,7 +23,7 @@ export function describeFiles({ changed, otherFiles }: Account): Block {
   };
 }
 
-const MAX_OTHERS = 12;
+const MAX_OTHERS = 20;
 
 function printByFolder(label: string, files: readonly Fact[], bytes: number): Printed {
   const folders = new Map<string, string[]>();
@@ -62,29 +62,49 @@ function describeFile(fact: Fact): string {
   return marks.length === 0 ? '' : ` (${marks.join('; ')})`;
 }
 
-const MAX_COMMAND_BYTES = 110;
-const MAX_OUTCOME_BYTES = 60;
+const MAX_COMMAND_BYTES = 90;
+const COMMANDS_PER_LINE = 3;
 
-/** Commands to run again, the likeliest first, each with its own outcome. */
+/** Commands to run again, the likeliest first, each with its own outcome; then links. */
 export function describeCommands({ commands, links }: Account): Block {
   const ranked = [...commands].sort((a, b) => rateCommand(b) - rateCommand(a));
-  const entries: Entry[] = [
-    ...ranked.map((fact) => ({ lines: [`${QUOTE}${printCommand(fact)}`], id: fact.id })),
-    ...links.map((fact) => ({ lines: [`${QUOTE}${cleanLine(fact.text)}`], id: fact.id })),
-  ];
-  return { heading: 'Commands', weight: 4, most: 800, print: (bytes) => printEntries(entries, bytes) };
+  return {
+    heading: 'Commands',
+    weight: 6,
+    most: 900,
+    print: (bytes) => {
+      const shown: Fact[] = [];
+      let left = bytes;
+      for (const fact of [...ranked, ...links]) {
+        const size = countUtf8Bytes(printCommand(fact)) + SEPARATOR.length;
+        if (size > left) continue;
+        left -= size;
+        shown.push(fact);
+      }
+      const lines: string[] = [];
+      for (let at = 0; at < shown.length; at += COMMANDS_PER_LINE)
+        lines.push(
+          `${QUOTE}${shown
+            .slice(at, at + COMMANDS_PER_LINE)
+            .map(printCommand)
+            .join(SEPARATOR)}`,
+        );
+      return { lines, ids: shown.map(({ id }) => id) };
+    },
+  };
 }
+
+const SEPARATOR = ' · ';
 
 function rateCommand(fact: Fact): number {
   return readNumber(fact, 'relevance') - readNumber(fact, 'age') / 1000;
 }
 
 function printCommand(fact: Fact): string {
-  const outcome = fact.detail?.outcome;
-  const told = typeof outcome === 'string' ? `: ${cutAtWord(outcome, MAX_OUTCOME_BYTES)}` : '';
+  if (fact.kind === 'reference') return cleanLine(fact.text);
   const status =
     fact.status === 'failed' ? ' → FAILED' : fact.status === 'ok' && fact.kind === 'check' ? ' → passed' : '';
   const variables = fact.detail?.environment;
   const set = Array.isArray(variables) && variables.length > 0 ? ` (env ${variables.join(', ')})` : '';
-  return cleanLine(`\`${cutAtWord(fact.text, MAX_COMMAND_BYTES)}\`${set}${status}${status === '' ? '' : told}`);
+  return cleanLine(`\`${cutAtWord(fact.text, MAX_COMMAND_BYTES)}\`${set}${status}`);
 }

@@ -34,10 +34,25 @@ const SHORTEST_ALLOWANCE = 150;
 /** A shorter line, such as "Done.", says nothing. */
 const SHORTEST_TELLING = 28;
 
+/** How languages mark what holds at a moment only. */
+const MOMENT = new RegExp(
+  [
+    "\\b(?:currently|right now|at the moment|for now|(?:is|are)(?:n't| not) (?:running|installed|pushed|committed|merged)|ready to (?:push|commit|merge|test)|uncommitted|unpushed)\\b",
+    '\\b(?:derzeit|momentan|actualmente|por ahora|atualmente|no momento|actuellement|pour l.instant|attualmente|al momento)\\b',
+    'сейчас|目前|当前|現在|今は|현재|지금',
+  ].join('|'),
+  'i',
+);
+
+/** A question that was answered since, or a state of a moment that is over. */
+function isPassing(text: string): boolean {
+  return /[?？؟]["')*]*$/.test(text) || MOMENT.test(text);
+}
+
 export interface FitOptions {
   /** Whether code is worth its bytes here. */
   code?: boolean;
-  /** Whether lines that ask something are left out: they were answered since. */
+  /** Whether the session went on after it: questions and states of the moment are left out. */
   isOver?: boolean;
 }
 
@@ -50,7 +65,7 @@ export function fitMessage(
   { code = false, isOver = false }: FitOptions = {},
 ): string[] {
   const all = splitMessage(message);
-  const lines = all.filter((line) => (code || !line.isCode) && !(isOver && /[?？؟]["')*]*$/.test(line.text)));
+  const lines = all.filter((line) => (code || !line.isCode) && !(isOver && isPassing(line.text)));
   const chosen = lines.length === 0 ? all.slice(0, 1) : lines;
   const texts = chosen.map(({ text }) => text);
   if (texts.reduce((sum, text) => sum + countUtf8Bytes(text) + SEPARATOR, 0) <= bytes) return texts;

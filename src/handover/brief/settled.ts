@@ -71,10 +71,16 @@ function printSettled(fact: Fact, bytes: number): string {
 }
 
 const MAX_DOCUMENTS = 2;
+const SAME = 200;
 
 /** What the agent wrote down in prose during the session, the newest first. */
-export function describeDocuments({ documents }: Account): Block {
-  const newest = [...documents].reverse().slice(0, MAX_DOCUMENTS);
+export function describeDocuments({ documents, settled }: Account): Block {
+  // A plan that was approved is told as such.
+  const plans = settled.filter(({ detail }) => detail?.role === 'plan').map(({ text }) => text.slice(0, SAME));
+  const newest = documents
+    .filter(({ text }) => !plans.includes(text.slice(0, SAME)))
+    .reverse()
+    .slice(0, MAX_DOCUMENTS);
   return {
     heading: 'Written down in the session',
     weight: 4,

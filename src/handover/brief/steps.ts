@@ -1,10 +1,10 @@
 import { countUtf8Bytes } from '../../model/text.ts';
 import type { Account } from './account.ts';
-import { type Block, NOTHING } from './block.ts';
+import { type Block, DEFAULT_BUDGET, NOTHING } from './block.ts';
 import { QUOTE } from './lines.ts';
 
-/** The last events as a log, oldest first, ending with the last one. */
-export function describeSteps({ log }: Account): Block {
+/** The last events as a log, oldest first, ending with the last one. A small brief has better uses for its bytes. */
+export function describeSteps({ log }: Account, budget: number): Block {
   const entries: string[][] = [];
   for (const line of log?.text.split('\n') ?? []) {
     if (line.startsWith('  ') && entries.length > 0) entries.at(-1)?.push(line);
@@ -12,7 +12,7 @@ export function describeSteps({ log }: Account): Block {
   }
   return {
     heading: 'Last steps',
-    weight: 12,
+    weight: 12 * Math.min(1, (budget / DEFAULT_BUDGET) ** 2),
     most: 6000,
     print: (bytes) => {
       const shown: string[] = [];

@@ -1,22 +1,23 @@
 import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import type { Account, Turn } from './account.ts';
 import { type Block, countLineBytes, type Printed } from './block.ts';
-import { fitMessage, shareOut } from './fit.ts';
+import { fitMessage, type Share, shareOut } from './fit.ts';
 import { QUOTE, readMessage } from './lines.ts';
 import { BARE_BYTES, describeAuthor, findAnswered } from './user.ts';
 
 /** Of the room for the turns, what the requests may take at most. */
-const REQUESTS_SHARE = Number(process.env.RS ?? 0.38);
-const MAX_REQUEST_BYTES = Number(process.env.RB ?? 420);
+const REQUESTS_SHARE = 0.38;
+const MAX_REQUEST_BYTES = 420;
 const REPEATED_REQUEST_BYTES = 70;
 const MAX_CLOSING_BYTES = 1100;
 const MAX_LAST_BYTES = 2200;
 /** Fewer bytes of an answer say nothing. */
-const SHORTEST_CLOSING = Number(process.env.SC ?? 70);
+const SHORTEST_CLOSING = 70;
+const SHORTEST_REQUEST = 50;
 const MAX_DONE_BYTES = 560;
 const DONE_TASKS = 9;
 /** The last answer tells where things are. */
-const LAST_WEIGHT = Number(process.env.LW ?? 2.5);
+const LAST_WEIGHT = 2.5;
 
 interface Row {
   turn: Turn;
@@ -39,12 +40,10 @@ export function describeTurns(account: Account, budget: number, rateGoal: (text:
     const answer =
       isLast && turn.closing?.detail?.unfinished === true
         ? printWorking(account)
-        : (turn.closing?.text ?? turn.work?.text ?? '');
+        : dropSaidAgain(turn.closing?.text ?? turn.work?.text ?? '', turns.slice(at + 1));
     const age = turns.length - 1 - at;
     const goal = 1 + rateGoal(`${request} ${answer}`);
-    const weight =
-      ((turn.work === null ? 0.8 : 1.3) * (isLast ? LAST_WEIGHT : 1) * goal) /
-      (1 + age) ** Number(process.env.EX ?? 0.5);
+    const weight = ((turn.work === null ? 0.8 : 1.3) * (isLast ? LAST_WEIGHT : 1) * goal) / Math.sqrt(1 + age);
     const most = scale * (isLast ? MAX_LAST_BYTES : MAX_CLOSING_BYTES);
     const words = fitMessage(answer, most, { isOver: !isLast, code: isLast }).join(' · ');
     return { turn, request, answer, isLast, weight, full: Math.min(countUtf8Bytes(words) + COMMIT_BYTES, most) };
@@ -56,13 +55,20 @@ export function describeTurns(account: Account, budget: number, rateGoal: (text:
     print: (bytes): Printed => {
       const printed = printDone(account, Math.min(MAX_DONE_BYTES, bytes / 6));
       const room = bytes - countLineBytes(printed.lines);
-      const requests = shareOut(
-        rows.map(({ request }) => ({ full: Math.min(MAX_REQUEST_BYTES, countUtf8Bytes(request)), weight: 1 })),
-        room * REQUESTS_SHARE,
-      );
+      const asked = rows.map(({ request, weight }) => ({
+        full: Math.min(MAX_REQUEST_BYTES, countUtf8Bytes(request)),
+        weight,
+      }));
+      const requests = shareTelling(asked, room * REQUESTS_SHARE, SHORTEST_REQUEST);
       const frames = rows.length * FRAME_BYTES;
-      const answers = shareAnswers(rows, room - requests.reduce((sum, size) => sum + size, 0) - frames);
+      const left = room - requests.reduce((sum, size) => sum + size, 0) - frames;
+      const answers = shareTelling(rows, left, SHORTEST_CLOSING);
+      const isTold = rows.map((_, at) => (requests[at] ?? 0) > 0 || (answers[at] ?? 0) >= SHORTEST_CLOSING);
+      const skipped = isTold.filter((told) => !told).length;
+      if (skipped > 0)
+        printed.lines.push(`${QUOTE}- (${skipped === 1 ? '1 turn is' : `${skipped} turns are`} left out)`);
       for (const [at, row] of rows.entries()) {
+        if (isTold[at] !== true) continue;
         const lines = printTurn(row, requests[at] ?? 0, answers[at] ?? 0);
         if (lines.length === 0 || countLineBytes([...printed.lines, ...lines]) > bytes) continue;
         printed.lines.push(...lines);
@@ -77,24 +83,37 @@ export function describeTurns(account: Account, budget: number, rateGoal: (text:
 const FRAME_BYTES = 10;
 const COMMIT_BYTES = 60;
 
-/** Answers too small to say anything get nothing, the oldest first, so that the others get more. */
-function shareAnswers(rows: readonly Row[], bytes: number): number[] {
-  const shares = rows.map(({ full, weight }) => ({ full, weight }));
+/** What would be too small to say anything gets nothing, the oldest first, so that the others get more. */
+function shareTelling(given: readonly Share[], bytes: number, shortest: number): number[] {
+  const shares = given.map(({ full, weight }) => ({ full, weight }));
   for (;;) {
     const got = shareOut(shares, bytes);
-    const at = shares.findIndex(({ full }, index) => full > 0 && (got[index] ?? 0) < Math.min(full, SHORTEST_CLOSING));
-    const share = shares[at];
+    const share = shares.find(({ full }, at) => full > 0 && (got[at] ?? 0) < Math.min(full, shortest));
     if (share === undefined) return got;
     share.full = 0;
   }
 }
 
-const WORKING_BYTES = Number(process.env.WB ?? 330);
+const QUOTED_NAME = /`[^`\n]{3,60}`/g;
 
-/** What the agent said on the way, in a turn that it has not closed. */
-function printWorking({ working, lastWords }: Account): string {
-  const said = lastWords === null || process.env.LWD === undefined ? working : [...working, lastWords];
-  return said.map(({ text }) => fitMessage(text, WORKING_BYTES).join(' ')).join('\n');
+/** Without lines whose names all come up again in a later answer: what is said last of a thing holds. */
+function dropSaidAgain(text: string, later: readonly Turn[]): string {
+  const said = later.map(({ closing }) => closing?.text ?? '').join('\n');
+  const isSaidAgain = (line: string): boolean => {
+    const names = line.match(QUOTED_NAME) ?? [];
+    return names.length > 0 && names.every((name) => said.includes(name));
+  };
+  return text
+    .split('\n')
+    .filter((line) => !isSaidAgain(line))
+    .join('\n');
+}
+
+const WORKING_BYTES = 330;
+
+/** What the agent said on the way, in a turn that it has not closed. Its last words are told with what comes next. */
+function printWorking({ working }: Account): string {
+  return working.map(({ text }) => fitMessage(text, WORKING_BYTES).join(' ')).join('\n');
 }
 
 function printDone({ tasks }: Account, bytes: number): Printed {
@@ -115,11 +134,11 @@ function printRequest(account: Account, { prompt }: Turn): string {
 }
 
 function printTurn({ turn, request, answer, isLast }: Row, requestBytes: number, answerBytes: number): string[] {
-  const asked = cutAtWord(request, requestBytes);
+  const asked = requestBytes === 0 ? '(a request)' : cutAtWord(request, requestBytes);
   const isCut = asked.startsWith('"') && !/["”)]$/.test(asked);
   const stopped = turn.prompt?.detail?.interrupted === true ? ' (interrupted by the user)' : '';
   const head = `${QUOTE}- ${asked}${isCut ? '"' : ''}${stopped}`;
-  if (answer === '' || answerBytes < 30) return request === '' ? [] : [head];
+  if (answer === '' || answerBytes < 30) return asked === '…' || asked === '' ? [] : [head];
   if (turn.closing === null) return [`${head} → ${cutAtWord(answer, answerBytes)}`];
   const made = /committed .*$/s.exec(turn.work?.text ?? '')?.[0];
   const commit = made === undefined || answerBytes < 200 ? '' : ` [${cutAtWord(made, 120)}]`;
