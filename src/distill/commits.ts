@@ -1,7 +1,9 @@
 import { cleanLine } from '../model/text.ts';
 import type { CommandRun } from './session-log.ts';
+import { splitSegments } from './shell.ts';
 
 export interface Commit {
+  /** Empty where git was told to be quiet. */
   hash: string;
   branch: string;
   subject: string;
@@ -32,7 +34,10 @@ function followCommits(commands: readonly CommandRun[]): { commits: Commit[]; lo
     if (run.failed !== false) continue;
     if (AMENDS.test(run.command) || UNDOES.test(run.command)) lost.push(...commits.splice(-1).map(({ hash }) => hash));
     if (!run.command.includes('commit')) continue;
-    for (const [, branch = '', hash = '', subject = ''] of run.output.matchAll(COMMITTED))
+    const reported = [...run.output.matchAll(COMMITTED)];
+    if (reported.length === 0 && splitSegments(run.command).some(({ use }) => use === 'git commit'))
+      commits.push({ hash: '', branch: '', subject: readSubject(run.command), body: readBody(run.command), run });
+    for (const [, branch = '', hash = '', subject = ''] of reported)
       commits.push({ hash: hash.slice(0, 10), branch, subject: cleanLine(subject), body: readBody(run.command), run });
   }
   return { commits, lost };
@@ -41,13 +46,20 @@ function followCommits(commands: readonly CommandRun[]): { commits: Commit[]; lo
 const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1\n([\s\S]*?)\n\s*\2\b/;
 const TRAILER = /^(?:[A-Z][\w-]+-by: |🤖|Generated with )/i;
 
-/** From a here-document, or from several `-m`. */
+function readSubject(command: string): string {
+  return cleanLine(readMessage(command).split('\n', 1)[0] ?? '') || 'without a message of its own';
+}
+
 function readBody(command: string): string {
-  const written =
-    HERE_DOCUMENT.exec(command)?.[3] ?? [...command.matchAll(/ -m "([^"]*)"/g)].map(([, text]) => text).join('\n\n');
-  const [, ...rest] = written.split('\n');
+  const [, ...rest] = readMessage(command).split('\n');
   return rest
     .filter((line) => !TRAILER.test(line.trim()))
     .join('\n')
     .trim();
+}
+
+/** From a here-document, or from one or several `-m`. */
+function readMessage(command: string): string {
+  const written = HERE_DOCUMENT.exec(command)?.[3];
+  return written ?? Array.from(command.matchAll(/ -\w*m (["'])([\s\S]*?)\1/g), ([, , text = '']) => text).join('\n\n');
 }

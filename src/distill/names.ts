@@ -12,7 +12,7 @@ const PATH = new RegExp(
 
 const BACKTICKED = /`[^`\n]{2,120}`/g;
 const DEFINITION =
-  /(?:\bfunc\s+(?:\([^()\n]{0,200}\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|impl|fn|const|let|var|val|function|module|record|export (?:default )?(?:async )?(?:function|const|class))\s+)[A-Za-z_]\w{3,}/g;
+  /(?:\bfunc\s+(?:\([^()\n]{0,200}\)\s*)?|\b(?:def|class|type|interface|struct|enum|trait|fn|function|module|record)\s+)[A-Za-z_]\w{3,}/g;
 
 export function findPaths(text: string): string[] {
   if (!text.includes('.')) return [];

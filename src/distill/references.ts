@@ -24,6 +24,7 @@ function findBranch({ branch }: SessionLog): Fact | null {
 
 function findCommits(log: SessionLog): (Fact | null)[] {
   return listCommits(log.commands)
+    .filter(({ hash }) => hash !== '')
     .slice(-MAX_COMMITS)
     .map(({ hash, branch, subject, body, run }) =>
       draftFact('reference', {

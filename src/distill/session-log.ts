@@ -291,7 +291,7 @@ function logEdit(log: SessionLog, edit: FileEdit, line: number): void {
   file.line = line;
   if (edit.change === 'created' && file.reads === 0 && file.edits === 1) file.created = true;
   file.deleted = edit.change === 'deleted' || edit.change === 'moved';
-  noteDefinitions(file, edit, log.calls);
+  if (!DOCUMENT.test(edit.path)) noteDefinitions(file, edit, log.calls);
   noteDocument(log, edit, line);
   if (edit.to !== undefined) countEdit(log, touchFile(log, edit.to, line));
   queueForIndex(log.windows, { kind: 'edit', edit, call: log.calls });

@@ -68,7 +68,7 @@ function describeCommits(log: SessionLog): string | null {
   if (last === undefined) return null;
   const shown = commits
     .slice(-MAX_COMMITS)
-    .map(({ hash, subject }) => `${hash} ${cutAtWord(subject, MAX_SUBJECT_BYTES)}`);
+    .map(({ hash, subject }) => `${hash === '' ? '' : `${hash} `}${cutAtWord(subject, MAX_SUBJECT_BYTES)}`);
   const pushed = log.commands.findLast((run) => PUSH.test(run.command) && run.failed === false);
   const state =
     pushed === undefined

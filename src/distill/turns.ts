@@ -168,7 +168,9 @@ function draftWork(log: SessionLog, turn: Turn, commits: readonly Commit[]): Fac
   const made = commits.filter(({ run }) => isOwn(run.call));
   const parts = [
     ...(files.length === 0 ? [] : [`edited ${files.join(', ')}${more}`]),
-    ...made.map(({ hash, subject }) => `committed ${hash} "${cutAtWord(subject, MAX_SUBJECT_BYTES)}"`),
+    ...made.map(
+      ({ hash, subject }) => `committed ${hash === '' ? '' : `${hash} `}"${cutAtWord(subject, MAX_SUBJECT_BYTES)}"`,
+    ),
   ];
   if (parts.length === 0) return null;
   return draftFact('note', {
@@ -183,10 +185,10 @@ function draftWork(log: SessionLog, turn: Turn, commits: readonly Commit[]): Fac
 
 const MAX_DOCUMENT_BYTES = 5000;
 
-/** What was written down in prose: plans, notes, decisions. */
+/** What was written down in prose in the project: notes, designs, decisions. A plan that was approved is told as such. */
 export function findDocumentFacts(log: SessionLog): (Fact | null)[] {
   return [...log.documents].map(([path, { call, line, text }]) =>
-    log.files.get(path)?.deleted === true
+    log.files.get(path)?.deleted === true || relatePath(path, log.cwd) === path
       ? null
       : draftFact('note', {
           text: cutToBytes(text, MAX_DOCUMENT_BYTES),

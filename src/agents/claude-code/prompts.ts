@@ -6,8 +6,9 @@ import { dropReminders } from '../shared/message-text.ts';
 const MACHINE_TEXT =
   /^<(?:local-command-[a-z]+|bash-(?:input|stdout|stderr|notification)|(?:task|agent)-notification|teammate-message|cross-session-message|channel|tick|fork-boilerplate)[\s>]/;
 
-/** What a hook answered to a prompt. */
-const HOOK_TEXT = /^(?:Operation stopped by hook|Stop hook feedback|UserPromptSubmit operation blocked by hook)\b/;
+/** What a hook, or Claude Code itself, answered to a prompt. */
+const HOOK_TEXT =
+  /^(?:Operation stopped by hook|Stop hook feedback|UserPromptSubmit operation blocked by hook|Unknown (?:slash command|skill):)/;
 
 /** Added in front of the human's own words. */
 const ADDED_CONTEXT = /^<(ide_[a-z_]{1,30}|user-prompt-submit-hook|new-diagnostics|session-start-hook)>/;

@@ -72,6 +72,7 @@ function printSettled(fact: Fact, bytes: number): string {
 
 const MAX_DOCUMENTS = 2;
 const SAME = 200;
+const SHORTEST_DOCUMENT = 300;
 
 /** What the agent wrote down in prose during the session, the newest first. */
 export function describeDocuments({ documents, settled }: Account): Block {
@@ -83,11 +84,12 @@ export function describeDocuments({ documents, settled }: Account): Block {
     .slice(0, MAX_DOCUMENTS);
   return {
     heading: 'Written down in the session',
-    weight: 4,
+    weight: 6,
     most: 2400,
     print: (bytes) => {
-      const room = Math.floor(bytes / Math.max(1, newest.length));
-      const entries = newest.map((fact): Entry => {
+      const count = Math.max(1, Math.min(newest.length, Math.floor(bytes / SHORTEST_DOCUMENT)));
+      const room = Math.floor(bytes / count);
+      const entries = newest.slice(0, count).map((fact): Entry => {
         const head = `${QUOTE}${cleanLine(readText(fact, 'path') ?? '')}: `;
         return { lines: [`${head}${fitMessage(fact.text, room - head.length - 2).join(' · ')}`], id: fact.id };
       });
