@@ -1,4 +1,5 @@
 import type { Fact } from '../model/fact.ts';
+import { splitMessage } from '../model/message-lines.ts';
 import { baseName } from '../model/paths.ts';
 import { countUtf8Bytes, cutAtWord, cutToBytes } from '../model/text.ts';
 import { type Commit, listCommits, listLostCommits } from './commits.ts';
@@ -191,7 +192,7 @@ export function findDocumentFacts(log: SessionLog): (Fact | null)[] {
     log.files.get(path)?.deleted === true || relatePath(path, log.cwd) === path
       ? null
       : draftFact('note', {
-          text: cutToBytes(text, MAX_DOCUMENT_BYTES),
+          text: cutToBytes(outlineDocument(text), MAX_DOCUMENT_BYTES),
           subject: `document ${path}`,
           line,
           ...BY_AGENT,
@@ -199,4 +200,17 @@ export function findDocumentFacts(log: SessionLog): (Fact | null)[] {
           detail: { role: 'document', path: relatePath(path, log.cwd) },
         }),
   );
+}
+
+const MAX_OUTLINE_LINE = 220;
+const ITEMS_PER_HEADING = 2;
+
+/** Each heading with its first lines: what a document says, without its details. */
+function outlineDocument(text: string): string {
+  let items = 0;
+  const lines = splitMessage(text).filter(({ isCode, isItem, isFirst }, at) => {
+    items = isFirst ? 1 : items + 1;
+    return !isCode && (at === 0 || isFirst || (isItem && items <= ITEMS_PER_HEADING));
+  });
+  return lines.map((line) => cutAtWord(line.text, MAX_OUTLINE_LINE)).join('\n');
 }

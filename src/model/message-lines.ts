@@ -5,6 +5,8 @@ export interface MessageLine {
   isItem: boolean;
   /** Whether it is code. */
   isCode: boolean;
+  /** Whether it is the first line under a heading. */
+  isFirst: boolean;
 }
 
 const HEADING = /^#{1,6}\s+(.*)$/;
@@ -31,7 +33,7 @@ export function splitMessage(message: string): MessageLine[] {
       continue;
     }
     if (isFenced) {
-      if (plain !== '') found.push({ text: `    ${line.trimEnd()}`, isItem: false, isCode: true });
+      if (plain !== '') found.push({ text: `    ${line.trimEnd()}`, isItem: false, isCode: true, isFirst: false });
       continue;
     }
     if (plain === '' || RULE.test(plain)) continue;
@@ -49,7 +51,7 @@ export function splitMessage(message: string): MessageLine[] {
       lead = lead === '' ? text.slice(0, -1) : `${lead}: ${text.slice(0, -1)}`;
       continue;
     }
-    found.push({ text: lead === '' ? text : `${lead}: ${text}`, isItem, isCode: false });
+    found.push({ text: lead === '' ? text : `${lead}: ${text}`, isItem, isCode: false, isFirst: lead !== '' });
     lead = '';
   }
   return found;

@@ -1,6 +1,6 @@
 import type { Fact, FactKind } from '../../model/fact.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
-import { type Account, readText } from './account.ts';
+import { type Account, readNumber, readText } from './account.ts';
 import { type Block, type Entry, printEntries } from './block.ts';
 import { fitMessage } from './fit.ts';
 import { describeSession, printFact, QUOTE } from './lines.ts';
@@ -75,7 +75,7 @@ const SAME = 200;
 const SHORTEST_DOCUMENT = 300;
 
 /** What the agent wrote down in prose during the session, the newest first. */
-export function describeDocuments({ documents, settled }: Account): Block {
+export function describeDocuments({ documents, settled, changed }: Account): Block {
   // A plan that was approved is told as such.
   const plans = settled.filter(({ detail }) => detail?.role === 'plan').map(({ text }) => text.slice(0, SAME));
   const newest = documents
@@ -84,7 +84,7 @@ export function describeDocuments({ documents, settled }: Account): Block {
     .slice(0, MAX_DOCUMENTS);
   return {
     heading: 'Written down in the session',
-    weight: 6,
+    weight: 4 + 14 * shareOfProse(changed),
     most: 2400,
     print: (bytes) => {
       const count = Math.max(1, Math.min(newest.length, Math.floor(bytes / SHORTEST_DOCUMENT)));
@@ -96,4 +96,11 @@ export function describeDocuments({ documents, settled }: Account): Block {
       return printEntries(entries, bytes);
     },
   };
+}
+
+/** The share of edits that went into prose: in some sessions the documents are the work. */
+function shareOfProse(changed: readonly Fact[]): number {
+  const count = (files: readonly Fact[]): number => files.reduce((sum, fact) => sum + readNumber(fact, 'edits'), 0);
+  const all = count(changed);
+  return all === 0 ? 0 : count(changed.filter(({ text }) => /\.(?:mdx?|rst|txt|adoc)$/i.test(text))) / all;
 }
