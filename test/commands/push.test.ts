@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
-import { configure, readIn, writeIn } from '../support/publishing.ts';
+import { type Desk, errorCode, makeDesk, runGit } from '../support/cli.ts';
+import { configure, makeGitDesk, readIn, writeIn } from '../support/publishing.ts';
 import { snapshotTree } from '../support/tree.ts';
 
 function makeFolderDesk(): Desk & { drive: string } {
@@ -94,5 +94,31 @@ describe('push', () => {
     );
     const ended = await desk.run(['push', '--json']);
     expect([ended.status, errorCode(ended)]).toEqual([78, 'HANDOVER_CONFIG_INVALID']);
+  });
+});
+
+describe('the credentials in the address of a remote', () => {
+  it.each([
+    'https://user:p@S3CRET@127.0.0.1:9/x.git',
+    'https://user:p/S3CRET@127.0.0.1:9/x.git',
+    'https://user:p@ss/S3CRET@127.0.0.1:9/x.git',
+    'http://127.0.0.1:9/x.git?access_token=S3CRET',
+    'user:S3CRETpw@host.invalid:x',
+  ])('are neither shown nor saved: %s', async (url) => {
+    const desk = makeGitDesk('git.timeout = 5\n');
+    writeIn(desk.project, 'HANDOFF.md', 'where things stand\n');
+    runGit(desk.project, 'remote', 'set-url', 'origin', url);
+    await desk.ok(['save', '--summary', 'saved']);
+    for (const args of [
+      ['push', '--dry-run'],
+      ['push', '--dry-run', '--json'],
+      ['push'],
+      ['push', '--json'],
+      ['show'],
+      ['export', '--format', 'json', '--output', '-'],
+    ]) {
+      const { stdout, stderr } = await desk.run(args);
+      expect(`${stdout}${stderr}`).not.toMatch(/S3CRET|@ss|p@|ss\//);
+    }
   });
 });
