@@ -1,5 +1,5 @@
 import { appendFileSync, chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Desk, makeDesk } from '../support/cli.ts';
 import { keepSample } from '../support/samples.ts';
@@ -46,6 +46,7 @@ describe('handover doctor', () => {
       'root',
       'handovers',
       'intact',
+      'newer',
       'journalEntries',
       'sqlite',
       'findings',
@@ -60,6 +61,27 @@ describe('handover doctor', () => {
     });
     expect([snapshotTree(join(desk.store, 'handovers')), snapshotTree(join(desk.store, 'journal'))]).toEqual(before);
     expect(await makeDesk().ok(['doctor'])).toContain('0 of 0 handovers intact');
+  });
+
+  it('leaves a handover of a newer version where it is, and says so as every list does', async () => {
+    const { desk, path } = await makeStore();
+    writeFileSync(path, readFileSync(path, 'utf8').replace('handover/1', 'handover/99'));
+    for (const name of ['index.sqlite', 'index.sum']) rmSync(join(desk.store, name));
+    for (const env of [{ HANDOVER_SQLITE: 'none' }, {}]) {
+      const list = await desk.run(['list'], { env });
+      expect(list.stderr).toContain('skipped 1 handover written by a newer version; update agent-handover');
+      expect(list.stderr).not.toContain('damaged');
+    }
+    const id = basename(path, '.json');
+    const show = await desk.run(['show', id]);
+    expect([show.status, show.stderr]).toEqual([65, expect.stringContaining('newer version of agent-handover')]);
+    expect(show.stderr).toContain('Update agent-handover');
+    const before = readFileSync(path, 'utf8');
+    const { status, codes } = await examine(desk, '--fix');
+    expect([status, codes]).toEqual([0, ['newer-handover']]);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(await desk.ok(['doctor'])).toContain('2 of 3 handovers intact, 1 written by a newer version');
+    expect(await desk.json(['doctor'])).toMatchObject({ handovers: 3, intact: 2, newer: 1 });
   });
 
   it.each<[string, string, (store: { desk: Desk; path: string; journal: string }) => void]>([
@@ -100,6 +122,27 @@ describe('handover doctor', () => {
     const { status, codes, report } = await examine(desk, '--fix');
     expect([status, codes]).toEqual([65, ['missing-handover']]);
     expect(report.findings[0]).toMatchObject({ path, level: 'damage', fixed: false, remedy: null });
+  });
+
+  it('leaves a handover of a newer version where it is, and says so as every list does', async () => {
+    const { desk, path } = await makeStore();
+    writeFileSync(path, readFileSync(path, 'utf8').replace('handover/1', 'handover/99'));
+    for (const name of ['index.sqlite', 'index.sum']) rmSync(join(desk.store, name));
+    for (const env of [{ HANDOVER_SQLITE: 'none' }, {}]) {
+      const list = await desk.run(['list'], { env });
+      expect(list.stderr).toContain('skipped 1 handover written by a newer version; update agent-handover');
+      expect(list.stderr).not.toContain('damaged');
+    }
+    const id = basename(path, '.json');
+    const show = await desk.run(['show', id]);
+    expect([show.status, show.stderr]).toEqual([65, expect.stringContaining('newer version of agent-handover')]);
+    expect(show.stderr).toContain('Update agent-handover');
+    const before = readFileSync(path, 'utf8');
+    const { status, codes } = await examine(desk, '--fix');
+    expect([status, codes]).toEqual([0, ['newer-handover']]);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(await desk.ok(['doctor'])).toContain('2 of 3 handovers intact, 1 written by a newer version');
+    expect(await desk.json(['doctor'])).toMatchObject({ handovers: 3, intact: 2, newer: 1 });
   });
 
   it.each<[string, string, (store: { desk: Desk; path: string; journal: string }) => void]>([
