@@ -1,4 +1,5 @@
 import { basename } from 'node:path';
+import * as v from 'valibot';
 import { inspectTranscript } from './agents/find-session.ts';
 import { type CaptureResult, saveSession } from './app/capture/save-session.ts';
 import { saveDeclaration } from './app/save.ts';
@@ -32,6 +33,19 @@ export { forgetHandover } from './store/handovers.ts';
 export { openStore } from './store/store.ts';
 export type { Brief, BriefOptions, CaptureResult, CatalogRow, Filter, Handover, Machine, SearchAnswer, Store };
 
+const Texts = v.optional(v.array(v.string()));
+const Text = v.optional(v.string());
+
+/** `HandoverText` from a program, which need not be written in TypeScript. */
+const HandoverTextInput = v.object({
+  ...v.entriesFromList(DECLARABLE_KINDS, Texts),
+  title: Text,
+  summary: Text,
+  files: Texts,
+  pins: Texts,
+  agent: Text,
+});
+
 export type HandoverText = Partial<Record<DeclarableKind, readonly string[]>> & {
   /** The first line of the summary if left out. */
   title?: string;
@@ -46,24 +60,26 @@ export type HandoverText = Partial<Record<DeclarableKind, readonly string[]>> & 
 
 /** Saves a handover written by hand. Secrets are redacted. Throws when there is nothing to save. */
 export function saveHandover(store: Store, text: HandoverText, folder: string = store.machine.cwd): Handover {
-  const { title, summary = '', files = [], pins = [], agent = 'manual' } = text;
-  const facts = DECLARABLE_KINDS.flatMap((kind) => (text[kind] ?? []).map((words) => ({ kind, text: words })));
-  return saveDeclaration({ machine: store.machine, notify: ignore, progress: ignore }, folder, {
+  const given = parseInput(HandoverTextInput, text, 'what to save');
+  const { title, summary = '', files = [], pins = [], agent = 'manual' } = given;
+  const facts = DECLARABLE_KINDS.flatMap((kind) => (given[kind] ?? []).map((words) => ({ kind, text: words })));
+  const place = parseInput(v.string(), folder, 'the folder');
+  return saveDeclaration({ machine: store.machine, notify: ignore, progress: ignore }, place, {
     title,
     summary,
     agent,
     by: 'human',
     sessionId: null,
     facts,
-    files: [...files],
-    pins: [...pins],
+    files,
+    pins,
     pinAll: false,
   }).handover;
 }
 
 /** Captures the session in a transcript of any supported agent. A session without news is not saved twice. */
 export async function captureTranscript(store: Store, path: string): Promise<CaptureResult> {
-  return await saveSession(store, await inspectTranscript(path));
+  return await saveSession(store, await inspectTranscript(parseInput(v.string(), path, 'the path')));
 }
 
 /** Newest first. Damaged files are left out; `examineStore` reports them. */
@@ -81,12 +97,13 @@ export async function listHandovers(
 
 /** By its id, a unique prefix of one, or `latest`. Throws when there is none, or more than one. */
 export async function findHandover(store: Store, words: string): Promise<Handover> {
-  return requireHandover(store, await withCatalogOpener(store, async (open) => await resolveId(store, words, open)));
+  const given = parseInput(v.string(), words, 'the id');
+  return requireHandover(store, await withCatalogOpener(store, async (open) => await resolveId(store, given, open)));
 }
 
 /** Facts and handovers of all projects by any words; those of the current project come first. */
 export async function searchFacts(store: Store, text: string, limit = 10): Promise<SearchAnswer> {
-  return await search({ store }, { text, limit });
+  return await search({ store }, { text: parseInput(v.string(), text, 'the query'), limit });
 }
 
 /** The brief for an agent (`claude-code`, `codex` …, or `generic`), with the marks that the store has for its facts. */
@@ -107,6 +124,19 @@ export function renderBrief(
 /** Checks the bytes of a handover's file and its checksum. Throws with the reason when it is not exactly as sealed. */
 export function verifyHandover(bytes: Uint8Array, path: string): Handover {
   return openHandover(bytes, basename(path, '.json'), path);
+}
+
+function parseInput<Schema extends v.GenericSchema>(
+  schema: Schema,
+  value: unknown,
+  what: string,
+): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return result.output;
+  const [issue] = result.issues;
+  const where = v.getDotPath(issue);
+  const message = `${where === null ? what : `"${where}" of ${what}`} is ${issue.received} instead of ${issue.expected}`;
+  throw new HandoverError('HANDOVER_INPUT_INVALID', message, { hint: 'See docs/api.md for what it may be.' });
 }
 
 function ignore(): undefined {

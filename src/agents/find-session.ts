@@ -1,4 +1,5 @@
 import { HandoverError } from '../errors.ts';
+import { cleanLine } from '../model/text.ts';
 import { isFolder, pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { type IdentifiedProject, identifyProject } from '../platform/project.ts';
@@ -17,7 +18,11 @@ export interface SessionFilter {
 
 /** Every session on this machine that fits, newest first. Sub-agents' sessions belong to the one that started them. */
 export async function findSessions(machine: Machine, filter: SessionFilter = {}): Promise<FoundSession[]> {
-  const names = filter.agent === undefined ? AGENT_NAMES : [filter.agent];
+  const names = filter.agent === undefined ? AGENT_NAMES : AGENT_NAMES.filter((name) => name === filter.agent);
+  if (names.length === 0)
+    throw new HandoverError('HANDOVER_USAGE', `unknown agent "${cleanLine(String(filter.agent))}"`, {
+      hint: `Use one of: ${AGENT_NAMES.join(', ')}.`,
+    });
   const agents = await Promise.all(names.filter((name) => hasTranscripts(name, machine)).map(loadAgent));
   if (agents.length === 0) return [];
   const projectOf = rememberProjects(machine);

@@ -1,5 +1,5 @@
 import type { Env, Machine } from '../platform/machine.ts';
-import type { Catalog } from '../store/catalog.ts';
+import type { Catalog, UnreadableFile } from '../store/catalog.ts';
 import { openStore, type Store } from '../store/store.ts';
 import type { Notice } from './notices.ts';
 
@@ -17,7 +17,7 @@ export function findStore({ machine }: Pick<Context, 'machine'>): Store {
   return openStore(machine);
 }
 
-/** Opens the catalog for `work` and closes it afterwards. Reports an unusable index and damaged files. */
+/** Opens the catalog for `work` and closes it afterwards. Reports an unusable index and files that cannot be read. */
 export async function withCatalog<T>(
   context: Context,
   store: Store,
@@ -29,13 +29,23 @@ export async function withCatalog<T>(
     context.notify({ level: 'note', text: `the index is not usable right now (${indexFailure.message})` });
   try {
     const result = await work(catalog);
-    const { length } = await catalog.damaged();
-    const text = `skipped ${length === 1 ? '1 damaged file' : `${length} damaged files`}; see: handover doctor`;
-    if (length > 0) context.notify({ level: 'note', text });
+    for (const text of describeUnreadable(await catalog.unreadable())) context.notify({ level: 'note', text });
     return result;
   } finally {
     catalog.close();
   }
+}
+
+function describeUnreadable(files: readonly UnreadableFile[]): string[] {
+  const newer = files.filter(({ isNewer }) => isNewer).length;
+  const damaged = files.length - newer;
+  const handovers = newer === 1 ? '1 handover' : `${newer} handovers`;
+  return [
+    ...(damaged > 0
+      ? [`skipped ${damaged === 1 ? '1 damaged file' : `${damaged} damaged files`}; see: handover doctor`]
+      : []),
+    ...(newer > 0 ? [`skipped ${handovers} written by a newer version; update agent-handover to read them`] : []),
+  ];
 }
 
 /** What a user typed, with secrets redacted: it is shown, and passed to the next session. */

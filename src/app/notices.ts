@@ -63,7 +63,7 @@ function describeDrift(agent: AgentName, { rows, unreadable, unknown, agentVersi
   return [
     odd === 0
       ? `${rows} rows of ${agent}, ${version}, show nothing of what the agent did`
-      : `${odd} of ${rows} rows of ${agent}, ${version}, were not understood`,
+      : `${odd} of ${rows} rows of ${agent}, ${version}, ${odd === 1 ? 'was' : 'were'} not understood`,
     ...(kinds.length === 0 ? [] : [`unknown kinds: ${kinds.join(', ')}`]),
     ...(unreadable === 0 ? [] : [`unreadable: ${unreadable}`]),
   ].join('; ');

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { HandoverError } from '../errors.ts';
 import { hasRunSettings, MEMORY_FOLDER } from '../memory/layout.ts';
 import { cleanLine } from '../model/text.ts';
 import type { Machine } from '../platform/machine.ts';
@@ -52,6 +53,8 @@ function countSessions(count: number): string {
 /** Reading every file takes long; the user should know why. */
 function listIndexNotices({ indexFailure }: Pick<SearchAnswer, 'indexFailure'>): Notice[] {
   if (indexFailure === null) return [];
+  if (indexFailure instanceof HandoverError && indexFailure.code === 'HANDOVER_LOCKED')
+    return [{ level: 'note', text: 'another process is writing the search index, so every file was read' }];
   const text = `the search index is not usable right now (${cleanLine(indexFailure.message)}), so every file was read; see: handover doctor`;
   return [{ level: 'note', text }];
 }

@@ -88,7 +88,7 @@ interface CacheMaintenance {
 }
 
 export interface OpenCache {
-  /** Runs a query. When it meets damage, the cache is rebuilt and the query runs again. */
+  /** Runs a query. When it meets damage, the cache is rebuilt and the query runs again; a replaced one is opened again. */
   ask<T>(question: (database: SqlDatabase) => T): Promise<T>;
   close(): void;
 }
@@ -108,13 +108,14 @@ export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping:
   const rebuild = async (): Promise<SqlDatabase> => {
     await keeping.rebuild();
     // It may be the work of somebody else who came first, from before the last save of this process.
-    const built = await openUpdated();
+    const built = await retryReplaced(openUpdated);
     if (built !== null) return built;
     throw new HandoverError('HANDOVER_STORE_DAMAGED', `${pathOfCache(folder, keeping.cache)} cannot be built`, {
       hint: 'Set HANDOVER_SQLITE=none to work without an index, and run: handover doctor',
     });
   };
-  let database = (await openUnlessDamaged(openUpdated)) ?? (await rebuild());
+  const open = async (): Promise<SqlDatabase> => (await openUnlessDamaged(openUpdated)) ?? (await rebuild());
+  let database = await open();
   let isOpen = true;
   const close = (): void => {
     if (isOpen) database.close();
@@ -126,9 +127,9 @@ export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping:
       try {
         return question(database);
       } catch (error) {
-        if (!isCacheDamage(error)) throw error;
+        if (!isCacheDamage(error) && !isReplaced(error)) throw error;
         close();
-        database = await rebuild();
+        database = isReplaced(error) ? await open() : await rebuild();
         isOpen = true;
         return question(database);
       }
@@ -136,18 +137,30 @@ export async function openCache(folder: CacheFolder, driver: SqlDriver, keeping:
   };
 }
 
-const MAX_REPLACEMENTS = 3;
+const MAX_REPLACEMENTS = 5;
 
-async function openUnlessDamaged(open: () => Promise<SqlDatabase | null>): Promise<SqlDatabase | null> {
+/** The file was replaced by a new one while it was open, as when several processes build it at once. */
+function isReplaced(error: unknown): boolean {
+  return readSqlErrorCode(error) === SQLITE_READONLY;
+}
+
+/** Opens a file again that was replaced while it was opened: that is no damage. */
+async function retryReplaced<T>(open: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {
       return await open();
     } catch (error) {
-      // The file may have been replaced by a new one while it was open: opening it again then helps.
-      if (readSqlErrorCode(error) === SQLITE_READONLY && attempt < MAX_REPLACEMENTS) continue;
-      if (!isCacheDamage(error)) throw error;
-      return null;
+      if (!isReplaced(error) || attempt === MAX_REPLACEMENTS) throw error;
     }
+  }
+}
+
+async function openUnlessDamaged(open: () => Promise<SqlDatabase | null>): Promise<SqlDatabase | null> {
+  try {
+    return await retryReplaced(open);
+  } catch (error) {
+    if (!isCacheDamage(error)) throw error;
+    return null;
   }
 }
 

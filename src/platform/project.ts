@@ -1,14 +1,15 @@
-import { basename, join, relative, resolve, sep } from 'node:path';
+import { basename, join, relative, resolve } from 'node:path';
 import { compareCodeUnits, shortHash } from '../model/hash.ts';
 import { baseName } from '../model/paths.ts';
 import { cleanLine } from '../model/text.ts';
 import type { Project, Workspace } from '../model/workspace.ts';
 import { listNames } from './external-file.ts';
-import { isFolder, pathExists, requireFolder, resolveRealPath } from './folders.ts';
+import { isFolder, pathExists, requireFolder } from './folders.ts';
 import { findMainRoot, type GitState, locateRepository, type Repository, runGitOrNull } from './git.ts';
 import { cutCharacters, readGitFacts } from './git-state.ts';
 import type { Env, Machine } from './machine.ts';
 import { abbreviateHome, expandHome, toSlashes } from './paths.ts';
+import { normaliseRemote } from './remote-address.ts';
 
 export interface IdentifiedProject extends Project {
   /** The real top level of the worktree; outside git, the folder itself. */
@@ -79,105 +80,6 @@ function chooseRemote(urls: ReadonlyMap<string, string>, root: string): string |
     if (remote !== null) return remote;
   }
   return null;
-}
-
-const ON_WINDOWS = sep === '\\';
-/** Longer than any path or URL in use; keeps hostile ones cheap. */
-const MAX_REMOTE_LENGTH = 4096;
-
-/** Hosts that forges offer for ssh through port 443. */
-const HOST_ALIASES: ReadonlyMap<string, string> = new Map([
-  ['ssh.github.com', 'github.com'],
-  ['altssh.gitlab.com', 'gitlab.com'],
-  ['altssh.bitbucket.org', 'bitbucket.org'],
-]);
-
-/**
- * `host/owner/name` for every way to write one remote, without user, password, port, query or `.git`. A remote on this
- * machine becomes its real absolute path, relative ones taken from `root`. Null for what has no address, such as an `ext::` command.
- */
-export function normaliseRemote(url: string, root: string): string | null {
-  const text = url.trim();
-  if (text.length > MAX_REMOTE_LENGTH) return null;
-  const [, helper, address = ''] = /^([a-z0-9][a-z0-9+.-]*)::(.*)$/is.exec(text) ?? [];
-  if (helper !== undefined) return helper.toLowerCase() === 'ext' ? null : normaliseHosted(address);
-  const [, filePath] = /^file:\/\/[^/]*(\/.*)$/is.exec(text) ?? [];
-  if (filePath !== undefined) return normalisePath(decodePercent(filePath), root);
-  // A scheme, or a colon before the first slash as in `git@host:owner/name`; git tells them from paths the same way.
-  const isHosted = /^[^/]*:/.test(text) && !(ON_WINDOWS && /^[a-z]:[\\/]/i.test(text));
-  return isHosted ? normaliseHosted(text) : normalisePath(text, root);
-}
-
-function normalisePath(path: string, root: string): string | null {
-  if (path === '' || path.includes('\0')) return null;
-  const absolute = resolve(root, ON_WINDOWS ? path.replace(/^\/(?=[a-z]:)/i, '') : path);
-  return resolveRealPath(absolute) ?? absolute;
-}
-
-function normaliseHosted(text: string): string | null {
-  const [, , afterScheme] = URL_FORM.exec(text) ?? [];
-  const address = afterScheme === undefined ? splitScp(text) : splitUrl(afterScheme);
-  if (address === null) return null;
-  const host = cleanLine(address.host).toLowerCase().replace(/\.$/, '');
-  if (host === '') return null;
-  return [HOST_ALIASES.get(host) ?? host, ...listSegments(address.path)].join('/');
-}
-
-interface RemoteAddress {
-  host: string;
-  path: string;
-}
-
-/** In brackets or not; without the characters that start a query, so that no token in one passes for a host. */
-const HOST = String.raw`\[[^\]/@?#=]*\]|[^:/@\s[\]?#=&]+`;
-const URL_FORM = /^([a-z][a-z0-9+.-]*:\/\/)(.*)$/is;
-const URL_ADDRESS = new RegExp(`^(?:[^/]*@)?(${HOST})(?::\\d*)?(?=[/?#]|$)(.*)$`, 's');
-const SCP_ADDRESS = new RegExp(`^([^/]*@)?(${HOST}):(.*)$`, 's');
-
-/** The URL of a remote for messages: without user name and password. */
-export function hideCredentials(url: string): string {
-  const [, scheme, rest = ''] = URL_FORM.exec(url) ?? [];
-  if (scheme === undefined) return url;
-  const isPlain = URL_ADDRESS.test(rest);
-  return `${scheme}${isPlain ? rest.replace(/^[^/]*@/, '') : rest.slice(rest.lastIndexOf('@') + 1)}`;
-}
-
-function splitUrl(text: string): RemoteAddress | null {
-  const [, host, path = ''] = URL_ADDRESS.exec(text) ?? [];
-  if (host !== undefined) return { host, path: decodePercent(path.replace(/[?#].*$/s, '')) };
-  // A password with a slash in it: the host is behind the last @, and nothing before it may be stored.
-  const behind = text.slice(text.lastIndexOf('@') + 1);
-  return behind === text ? null : splitUrl(behind);
-}
-
-function splitScp(text: string): RemoteAddress | null {
-  const [, user, host, path] = SCP_ADDRESS.exec(text) ?? [];
-  if (host === undefined || path === undefined) return null;
-  const [, behind] = user === undefined ? (/^[^/]+@(.*)$/s.exec(path) ?? []) : [];
-  if (behind !== undefined) return splitUrl(behind) ?? splitScp(behind);
-  return { host: host.replace(/^\[([^:\]]*):\d+\]$/, '$1'), path };
-}
-
-function listSegments(path: string): string[] {
-  const segments: string[] = [];
-  // `user:password@` is never part of a repository's path.
-  for (const segment of cleanLine(path)
-    .replace(/^.*:.*@/s, '')
-    .split('/')) {
-    if (segment === '..') segments.pop();
-    else if (segment !== '' && segment !== '.') segments.push(segment);
-  }
-  const last = segments.pop()?.replace(/\.git$/i, '') ?? '';
-  return last === '' ? segments : [...segments, last];
-}
-
-function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return text;
-    throw error;
-  }
 }
 
 /** A folder of a project: the project, the place within it, and the current state of git. */

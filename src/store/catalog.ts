@@ -52,14 +52,15 @@ export interface Filter {
   untilMs?: number;
 }
 
-export type DamagedFile = { path: string; reason: string };
+/** A file that is damaged, or was written by a newer version. */
+export type UnreadableFile = { path: string; reason: string; isNewer: boolean };
 
-/** Finds handovers. Each driver gives the same rows: newest first by time, then by id, and never damaged files. */
+/** Finds handovers. Each driver gives the same rows: newest first by time, then by id, and never unreadable files. */
 export interface Catalog {
   readonly driver: 'index' | 'scan';
   rows(filter: Filter): AsyncIterable<CatalogRow>;
-  /** Damaged files: those a scan has met so far, or those an index knows. */
-  damaged(): Promise<DamagedFile[]>;
+  /** Those a scan has met so far, or those an index knows. */
+  unreadable(): Promise<UnreadableFile[]>;
   close(): void;
 }
 

@@ -6,7 +6,8 @@ import type { SqlDatabase } from '../platform/sqlite.ts';
 import { describeRow } from './catalog.ts';
 import { folderOfMonth, listMonths, type Month, type Store } from './store.ts';
 
-export const INDEX: CacheDatabase = { name: 'index', version: 4 };
+/** The version rises with that of handovers, so that those which were too new are read again. */
+export const INDEX: CacheDatabase = { name: 'index', version: 5 };
 
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (
@@ -23,7 +24,7 @@ export const CREATE_TABLES: string = `
   CREATE INDEX newest_of_project ON handovers (project_id, created_ms DESC, id DESC);
   CREATE TABLE texts (id TEXT PRIMARY KEY, body TEXT NOT NULL);
   CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT, files INTEGER NOT NULL);
-  CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
+  CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL, is_newer INTEGER NOT NULL);
 `;
 
 export function pathOfIndex(store: Store): string {

@@ -94,8 +94,8 @@ const KNOWN_IDS = `
     ORDER BY id DESC
   )`;
 
-/** What the index holds of a handover's file: null when it is gone, a reason when it is damaged. */
-type IndexEntry = { row: IndexRow; text: string } | { reason: string } | null;
+/** What the index holds of a handover's file: null when it is gone, a reason when it cannot be read. */
+type IndexEntry = { row: IndexRow; text: string } | { reason: string; isNewer: boolean } | null;
 
 function extractForIndex(store: Store, id: string): IndexEntry {
   try {
@@ -103,7 +103,7 @@ function extractForIndex(store: Store, id: string): IndexEntry {
     return handover === null ? null : { row: makeIndexRow(handover), text: foldSearchText(handover) };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
-    return { reason: error.message };
+    return { reason: error.message, isNewer: error.code === 'HANDOVER_RECORD_NEWER' };
   }
 }
 
@@ -114,7 +114,7 @@ function writeRows(database: SqlDatabase, { changes, extract, progress }: RowSou
   const [names, places] = [COLUMNS.join(', '), COLUMNS.map(() => '?').join(', ')];
   const addRow = database.prepare(`INSERT OR REPLACE INTO handovers (${names}) VALUES (${places})`);
   const addText = database.prepare('INSERT OR REPLACE INTO texts (id, body) VALUES (?, ?)');
-  const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason) VALUES (?, ?)');
+  const addDamaged = database.prepare('INSERT OR REPLACE INTO damaged (id, reason, is_newer) VALUES (?, ?, ?)');
   const removals = ['handovers', 'texts', 'damaged'].map((table) =>
     database.prepare(`DELETE FROM ${table} WHERE id = ?`),
   );
@@ -123,7 +123,7 @@ function writeRows(database: SqlDatabase, { changes, extract, progress }: RowSou
     add: (id) => {
       const entry = extract(id);
       if (entry === null) return;
-      if ('reason' in entry) return void addDamaged.run(id, entry.reason);
+      if ('reason' in entry) return void addDamaged.run(id, entry.reason, entry.isNewer ? 1 : 0);
       addRow.run(...COLUMNS.map((column) => entry.row[column]));
       addText.run(id, entry.text);
       removeDamaged.run(id);

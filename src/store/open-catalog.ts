@@ -1,9 +1,16 @@
 import { isFailure } from '../errors.ts';
-import { isCacheTrouble, openCache, RowDamage, textIn } from '../platform/cache-database.ts';
+import { isCacheTrouble, numberIn, openCache, RowDamage, textIn } from '../platform/cache-database.ts';
 import { measureRegularFile } from '../platform/durable-file.ts';
 import { pathExists } from '../platform/folders.ts';
 import { loadSqlDriver, type SqlDatabase, type SqlDriver, type SqlValue } from '../platform/sqlite.ts';
-import { type Catalog, type CatalogRow, type DamagedFile, endOfPrefix, type Filter, isCatalogRow } from './catalog.ts';
+import {
+  type Catalog,
+  type CatalogRow,
+  endOfPrefix,
+  type Filter,
+  isCatalogRow,
+  type UnreadableFile,
+} from './catalog.ts';
 import {
   COLUMNS,
   findChangedMonths,
@@ -91,7 +98,7 @@ export async function openIndexCatalog(store: Store, driver: SqlDriver, progress
         after = page.at(-1)?.row ?? null;
       }
     },
-    damaged: () => ask((database) => readDamaged(store, database)),
+    unreadable: () => ask((database) => readUnreadable(store, database)),
     close,
   };
 }
@@ -146,7 +153,11 @@ function translateFilter(filter: Filter, after: IndexRow | null): { where: strin
   return { where: terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`, values };
 }
 
-function readDamaged(store: Store, database: SqlDatabase): DamagedFile[] {
-  const rows = database.prepare('SELECT id, reason FROM damaged ORDER BY id').all();
-  return rows.map((row) => ({ path: pathOfHandover(store, textIn(row, 'id')), reason: textIn(row, 'reason') }));
+function readUnreadable(store: Store, database: SqlDatabase): UnreadableFile[] {
+  const rows = database.prepare('SELECT id, reason, is_newer FROM damaged ORDER BY id').all();
+  return rows.map((row) => ({
+    path: pathOfHandover(store, textIn(row, 'id')),
+    reason: textIn(row, 'reason'),
+    isNewer: numberIn(row, 'is_newer') === 1,
+  }));
 }

@@ -2,28 +2,38 @@ import { HandoverError } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
 import { formatIdTime } from '../model/id.ts';
 import { LATEST_TIME } from '../model/time.ts';
-import { type Catalog, describeRow, endOfPrefix, type Filter, foldSearchText, type ProjectMatch } from './catalog.ts';
+import {
+  type Catalog,
+  describeRow,
+  endOfPrefix,
+  type Filter,
+  foldSearchText,
+  type ProjectMatch,
+  type UnreadableFile,
+} from './catalog.ts';
 import { readHandover } from './handovers.ts';
 import { listIds, listMonths, pathOfHandover, type Store } from './store.ts';
 
 /** Answers from the files alone. Reads newest first and only as far as asked, so short lists stay cheap. */
 export function openScanCatalog(store: Store): Catalog {
-  const damaged = new Map<string, string>();
+  const unreadable = new Map<string, UnreadableFile>();
   return {
     driver: 'scan',
     rows: async function* (filter) {
-      for (const handover of scanHandovers(store, filter, damaged)) yield describeRow(handover);
+      for (const handover of scanHandovers(store, filter, unreadable)) yield describeRow(handover);
     },
-    damaged: async () => [...damaged].map(([path, reason]) => ({ path, reason })),
+    unreadable: async () => [...unreadable.values()],
     close: () => undefined,
   };
 }
 
-/** Reads handovers newest first, each only when asked for. Damaged files are skipped and added to `damaged`. */
-export function* scanHandovers(store: Store, filter: Filter, damaged: Map<string, string>): Iterable<Handover> {
+type UnreadableFiles = Map<string, UnreadableFile>;
+
+/** Reads handovers newest first, each only when asked for. Files that cannot be read are skipped and added to `unreadable`. */
+export function* scanHandovers(store: Store, filter: Filter, unreadable: UnreadableFiles): Iterable<Handover> {
   for (const ids of groupsOfOneSecond(store, filter)) {
     const handovers = ids
-      .map((id) => readOrReport(store, id, damaged))
+      .map((id) => readOrReport(store, id, unreadable))
       .filter((handover) => handover !== null)
       .filter((handover) => matches(handover, filter));
     const key = ({ created_at, id }: Handover): string => `${created_at} ${id}`;
@@ -50,12 +60,13 @@ function* groupsOfOneSecond(store: Store, filter: Filter): Iterable<string[]> {
   }
 }
 
-function readOrReport(store: Store, id: string, damaged: Map<string, string>): Handover | null {
+function readOrReport(store: Store, id: string, unreadable: UnreadableFiles): Handover | null {
   try {
     return readHandover(store, id);
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
-    damaged.set(pathOfHandover(store, id), error.message);
+    const path = pathOfHandover(store, id);
+    unreadable.set(path, { path, reason: error.message, isNewer: error.code === 'HANDOVER_RECORD_NEWER' });
     return null;
   }
 }

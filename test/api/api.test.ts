@@ -55,6 +55,29 @@ describe('the public API', () => {
     expect(await api.listHandovers(store)).toHaveLength(1);
   });
 
+  it('refuses input of other types with a coded error that names the part', async () => {
+    const store = openOwnStore();
+    // As a program in JavaScript would.
+    const loose = (value: unknown) => JSON.parse(JSON.stringify(value));
+    for (const [text, part] of [
+      [{ summary: 5 }, '"summary"'],
+      [{ decision: 'x' }, '"decision"'],
+      [{ next: [1] }, '"next.0"'],
+      [null, 'what to save'],
+    ])
+      expect(() => api.saveHandover(store, loose(text))).toThrow(
+        expect.objectContaining({ code: 'HANDOVER_INPUT_INVALID', message: expect.stringContaining(String(part)) }),
+      );
+    await expect(api.findSessions(store.machine, { agent: loose('zz') })).rejects.toMatchObject({
+      code: 'HANDOVER_USAGE',
+      message: 'unknown agent "zz"',
+    });
+    await expect(api.findHandover(store, loose(5))).rejects.toThrow(api.HandoverError);
+    await expect(api.searchFacts(store, loose(null))).rejects.toThrow(api.HandoverError);
+    await expect(api.captureTranscript(store, loose(5))).rejects.toThrow(api.HandoverError);
+    expect(await api.listHandovers(store)).toEqual([]);
+  });
+
   it('names the agents there are when a brief is asked for another', () => {
     const store = openOwnStore();
     const saved = api.saveHandover(store, { summary: 'x' });

@@ -33,7 +33,7 @@ async function list() {
     seen.add(id);
     if (seen.size <= 20 && readHandover(store, id) === null) complaints.push(`${id} is listed but not there`);
   }
-  const damaged = await catalog.damaged();
+  const damaged = await catalog.unreadable();
   catalog.close();
   return [...complaints, ...damaged.map(({ path, reason }) => `${path}: ${reason}`)];
 }

@@ -48,6 +48,11 @@ describe('a sealed handover', () => {
     const later = { ...sealed, schema: 'handover/2', something: 'new' };
     const whole = JSON.stringify({ ...later, checksum: computeChecksum(later) });
     expect(() => open(whole, sealed.id)).toThrow(expect.objectContaining({ code: 'HANDOVER_RECORD_NEWER' }));
+    const unknown = formatHandover(sealed).replace('handover/1', 'handover/99');
+    expect(() => open(unknown, sealed.id)).toThrow(expect.objectContaining({ code: 'HANDOVER_RECORD_NEWER' }));
+    expect(() => open('{"schema":"handover/2"}', sealed.id)).toThrow(
+      expect.objectContaining({ code: 'HANDOVER_RECORD_NEWER' }),
+    );
     const flipped = formatHandover(sealed).replace('handover/1', 'handover/2');
     expect(() => open(flipped, sealed.id)).toThrow(expect.objectContaining({ code: 'HANDOVER_RECORD_DAMAGED' }));
   });

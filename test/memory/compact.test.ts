@@ -5,7 +5,7 @@ import { compactMemory } from '../../src/memory/compact.ts';
 import { countNotes, type Memory } from '../../src/memory/read-memory.ts';
 import { addNote } from '../../src/memory/write-memory.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
-import { makeTempFolder } from '../support/cli.ts';
+import { makeSandbox, makeTempFolder } from '../support/cli.ts';
 
 const NOW = Date.UTC(2026, 10, 15, 12);
 
@@ -127,6 +127,21 @@ describe('compacting the memory', () => {
     const after = readArchive(memory, '2026-10-api-archive.md');
     expect(after.startsWith(edited)).toBe(true);
     expect(after.slice(edited.length)).toContain('Late');
+  });
+
+  it('shows the archives that are written, in the words that are in them', async () => {
+    const sandbox = makeSandbox();
+    const folder = join(sandbox.project, 'memory', 'layer1', '2020-10');
+    mkdirSync(folder, { recursive: true });
+    const garbled = join(folder, 'a-2020-10-02.md');
+    writeFileSync(garbled, Buffer.from([0xff, 0xfe, 0x41]));
+    const { stdout, stderr } = await sandbox.run(['compact']);
+    expect([stdout, existsSync(join(sandbox.project, 'memory', 'layer3'))]).toEqual(['nothing to merge\n', false]);
+    expect(stderr).toContain(`${garbled} is not text and is left as it is`);
+    writeFileSync(join(folder, 'b-2020-10-02.md'), 'words\n\nwords\n');
+    const archive = join(sandbox.project, 'memory', 'layer3', '2020-10-b-archive.md');
+    expect(await sandbox.ok(['compact'])).toBe(`2020-10 b  1 note, 1 repeat left out  ${archive}\n`);
+    expect(readFileSync(archive, 'utf8')).toContain('1 note, 1 repeat left out.');
   });
 
   it('keeps front matter, and leaves files that are no text or no notes where they are', () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { hideCredentials, normaliseRemote } from '../../src/platform/project.ts';
+import { hideCredentials, hideRemotesIn, normaliseRemote } from '../../src/platform/remote-address.ts';
 
 let root: string;
 
@@ -92,6 +92,14 @@ describe('normaliseRemote', () => {
     ['https://exa\u202emple.org/na\u0007me', 'example.org/name'],
     ['gcrypt::git@example.org:owner/name', 'example.org/owner/name'],
     ['https://example.org', 'example.org'],
+    ['https://user:p@ss/w0rd@127.0.0.1:9/x.git', '127.0.0.1/x'],
+    ['https://user:p@ss/@127.0.0.1:9/x.git', '127.0.0.1/x'],
+    ['https://to/ken@example.org/owner/name', 'example.org/owner/name'],
+    ['https://git@example.org/@scope/name', 'example.org/@scope/name'],
+    ['user:p@ss/w0rd@example.org:owner/name', 'example.org/owner/name'],
+    ['user:p/w0rd@example.org:owner/name', 'example.org/owner/name'],
+    ['git@example.org:owner/name?access_token=abc', 'example.org/owner/name'],
+    ['https://example.org/owner/name?mail=a@b', 'example.org/owner/name'],
   ])('turns %j into %j', (url, wanted) => {
     expect(normaliseRemote(url, root)).toBe(wanted);
   });
@@ -105,6 +113,9 @@ describe('normaliseRemote', () => {
     'https://',
     'https://@',
     ':',
+    'https://user:p@ss/w?rd@example.org/x',
+    'https://user:p@example.org/x?token=a@b',
+    'https://example.org:80?token=a@b',
     `https://example.org/${'a'.repeat(5000)}`,
   ])('finds no location in %j', (url) => {
     expect(normaliseRemote(url, root)).toBeNull();
@@ -140,9 +151,49 @@ describe('hideCredentials', () => {
     [`https://ann:p/${SECRET}@host.example/a`, 'https://host.example/a'],
     [`git+ssh://ann:${SECRET}@host.example/a`, 'git+ssh://host.example/a'],
     ['https://host.example:8080/@scope/a', 'https://host.example:8080/@scope/a'],
-    ['git@host.example:a/b', 'git@host.example:a/b'],
+    ['git@host.example:a/b', 'host.example:a/b'],
+    [`https://ann:p@ss/${SECRET}@127.0.0.1:9/x.git`, 'https://127.0.0.1:9/x.git'],
+    [`https://${SECRET}/x@host.example/a`, 'https://host.example/a'],
+    [`http://host/x.git?access_token=${SECRET}`, 'http://host/x.git'],
+    [`http://host/x.git#${SECRET}`, 'http://host/x.git'],
+    [`http://host?t=a@${SECRET}`, 'http://host'],
+    [`http://ann:p@host/x?t=a@${SECRET}`, 'http://(hidden)'],
+    [`http://ann:p@ss/${SECRET}?x@host/x`, 'http://(hidden)'],
+    [`ann:${SECRET}@host:x`, 'host:x'],
+    [`ann:p/${SECRET}@host:x`, 'host:x'],
+    [`host.example:x?access_token=${SECRET}`, 'host.example:x'],
+    [`gcrypt::https://ann:${SECRET}@host.example/a`, 'gcrypt::https://host.example/a'],
+    [`ext::sh -c ${SECRET}`, 'ext::(hidden)'],
+    [`file://ann:${SECRET}@localhost/srv/a@b#c`, 'file:///srv/a@b#c'],
     ['/srv/git/a', '/srv/git/a'],
   ])('turns %s into %s', (url, shown) => {
     expect(hideCredentials(url)).toBe(shown);
+  });
+});
+
+describe('hideRemotesIn', () => {
+  const forms = fc.constantFrom('@', '/', ':', '@x/', '/x@', '%40', '?');
+  const part = fc.stringMatching(/^[a-z0-9]{4,8}$/).map((text) => `${SECRET}${text}`);
+
+  it('leaves no part of a password in what git says, in whatever form git shows the address', () => {
+    fc.assert(
+      fc.property(part, forms, part, fc.constantFrom('https://', 'ssh://', ''), (one, between, two, scheme) => {
+        const url = `${scheme}ann:${one}${between}${two}@host.example${scheme === '' ? ':' : '/'}x.git`;
+        const said = [url, `${url}/`, decodeURIComponent(url), ...url.split(/[@:/]/)];
+        for (const text of [...said, ...said.map((form) => `fatal: unable to access '${form}': no`)])
+          expect(hideRemotesIn(text, [url])).not.toContain(SECRET);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('keeps the rest, and cleans URLs that are not known', () => {
+    const url = 'https://git@host.example/@scope/x.git?access_token=s3cret-value';
+    expect(
+      hideRemotesIn(`fatal: git: 'https://host.example/@scope/x.git?access_token=s3cret-value/' gone`, [url]),
+    ).toBe("fatal: git: 'https://host.example/@scope/x.git' gone");
+    expect(hideRemotesIn(`see https://a:${SECRET}@b.example/c and s3cret-value`, [url])).toBe(
+      'see https://b.example/c and (hidden)',
+    );
   });
 });

@@ -3,7 +3,7 @@ import fcntl, json, os, pty, select, struct, subprocess, sys, termios, time
 
 request = json.load(sys.stdin)
 master, slave = pty.openpty()
-fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', 40, 120, 0, 0))
+fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack('HHHH', request['rows'], request['columns'], 0, 0))
 
 
 def own_terminal():

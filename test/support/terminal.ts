@@ -24,16 +24,18 @@ export interface TerminalOptions {
   keys?: readonly Keys[];
   /** Standard output is a pipe, as in `id=$(handover select)`. */
   pipeOutput?: boolean;
+  /** The size that the terminal says it has; 40 by 120 if left out. */
+  size?: { rows: number; columns: number };
 }
 
 export async function runInTerminal(
   sandbox: Sandbox,
   args: readonly string[],
-  { keys = [], pipeOutput = false }: TerminalOptions = {},
+  { keys = [], pipeOutput = false, size = { rows: 40, columns: 120 } }: TerminalOptions = {},
 ): Promise<TerminalResult> {
   const env = { PATH: process.env.PATH, TERM: 'xterm-256color', ...sandbox.env };
   const command = [process.execPath, HANDOVER, ...args];
-  const request = { command, cwd: sandbox.project, env, steps: keys, pipeOutput, timeoutMs: 15_000 };
+  const request = { command, cwd: sandbox.project, env, steps: keys, pipeOutput, ...size, timeoutMs: 15_000 };
   const { status, stdout, stderr } = await runProcess(['python3', SCRIPT], {
     input: JSON.stringify(request),
     timeoutMs: 20_000,

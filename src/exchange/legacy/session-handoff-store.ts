@@ -18,7 +18,7 @@ import {
 } from './import-record.ts';
 import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
-const StoreFile = v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown()), []) });
+const StoreFile = v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown())) });
 const LIMITS = { maxBytes: 256 * 1024 * 1024, maxDepth: 64 };
 
 export function findSessionHandoffStore(machine: Machine): string {
@@ -41,13 +41,17 @@ function readItems(file: string): readonly unknown[] {
       hint: 'Name its handoffs.json: handover migrate --from FILE',
     });
   const { version, items } = result.output;
+  if (items === undefined)
+    throw new HandoverError('HANDOVER_INPUT_INVALID', `${file} has no "items", the list of its records`, {
+      hint: 'Name the handoffs.json that session-handoff wrote: handover migrate --from FILE',
+    });
   if (version !== 0 && version !== 1) {
     const message = `${file} has version ${version}; versions 0 and 1 can be read`;
     throw new HandoverError('HANDOVER_INPUT_INVALID', message, {
       hint: 'Install the newest agent-handover. The file was not changed.',
     });
   }
-  return items;
+  return items ?? [];
 }
 
 function readStoreFile(file: string): string {

@@ -75,8 +75,9 @@ async function sendObjects(store: ObjectStore, files: readonly OutgoingFile[], r
 
 function conflictError(paths: readonly string[], destination: string): HandoverError {
   const [first = ''] = paths;
-  const which = paths.length === 1 ? `${first} was` : `${first} and ${paths.length - 1} more were`;
-  const message = `${which} changed by somebody else in ${destination}; nothing was overwritten`;
+  const isOne = paths.length === 1;
+  const which = isOne ? `${first} was` : `${first} and ${paths.length - 1} more were`;
+  const message = `${which} changed by somebody else in ${destination} and ${isOne ? 'was' : 'were'} not overwritten`;
   return new HandoverError('HANDOVER_PUBLISH_CONFLICT', message, {
     hint: 'Copy what you need into your own file, move the other one away, and publish again. All other files were published.',
     data: { paths },

@@ -51,13 +51,14 @@ export type FixedFinding = Finding & { fixed: boolean };
 /** Sealed handovers that passed every check: id and checksum. */
 export type IntactHandovers = Map<string, string>;
 
-export type FileCheck = { findings: Finding[]; intact: IntactHandovers; handoverFiles: number };
+/** `newer`: how many handovers a newer version wrote. */
+export type FileCheck = { findings: Finding[]; intact: IntactHandovers; handoverFiles: number; newer: number };
 
 export type CheckProgress = (checked: number) => void;
 
 /** Checks every entry below the store's root: what it is, who may read it, and whether a handover is what was sealed. */
 export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
-  const check: FileCheck = { findings: [], intact: new Map(), handoverFiles: 0 };
+  const check: FileCheck = { findings: [], intact: new Map(), handoverFiles: 0, newer: 0 };
   for (const entry of walkFolder(store.root)) {
     const parts = relative(store.root, entry.path).split(sep);
     const findings = [
@@ -154,8 +155,9 @@ function checkHandoverFile(store: Store, { path, name }: Entry, check: FileCheck
     return { ...warn('future-handover', path, message), level: 'notice' };
   } catch (error) {
     if (!(error instanceof HandoverError)) throw error;
-    if (error.code === 'HANDOVER_RECORD_NEWER') return warn('newer-handover', path, error.message);
-    return describeDamage(path, error.message);
+    if (error.code !== 'HANDOVER_RECORD_NEWER') return describeDamage(path, error.message);
+    check.newer++;
+    return warn('newer-handover', path, `${error.message}; update agent-handover to read it`);
   }
 }
 

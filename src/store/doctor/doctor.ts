@@ -17,6 +17,8 @@ export interface Examination {
   root: string;
   handovers: number;
   intact: number;
+  /** Written by a newer version: neither intact nor damaged. */
+  newer: number;
   journalEntries: number;
   sqlite: string;
   findings: Finding[];
@@ -28,7 +30,8 @@ export async function examineStore(store: Store, progress?: CheckProgress): Prom
   const driver = loadSqlDriver(machine.env.HANDOVER_SQLITE);
   const sqlite = driver?.name ?? 'none';
   const surroundings = checkEnvironment(machine, driver);
-  if (!pathExists(root)) return { root, handovers: 0, intact: 0, journalEntries: 0, sqlite, findings: surroundings };
+  if (!pathExists(root))
+    return { root, handovers: 0, intact: 0, newer: 0, journalEntries: 0, sqlite, findings: surroundings };
   const files = checkFiles(store, progress);
   const damagedPaths = new Set(files.findings.map((finding) => finding.path).filter((path) => path !== null));
   const journal = checkJournal(store, files.intact, damagedPaths);
@@ -40,6 +43,7 @@ export async function examineStore(store: Store, progress?: CheckProgress): Prom
     root,
     handovers: files.handoverFiles,
     intact: files.intact.size,
+    newer: files.newer,
     journalEntries: journal.entries,
     sqlite,
     findings: [...files.findings, ...journal.findings, ...locks, ...index, ...caches, ...surroundings],

@@ -42,6 +42,21 @@ function parseIdPrefix(words: string): string {
   throw new HandoverError('HANDOVER_USAGE', `no id starts with "${cutToBytes(cleanLine(words), 80)}"`, { hint });
 }
 
+type GivenFlags = Readonly<Record<string, string | boolean | undefined>>;
+
+/** The command that shows all of what a shorter list is a part of: with the same filters, and no limit. */
+export function suggestAll(command: string, flags: GivenFlags): string {
+  const filters = Object.entries(flags).flatMap(([name, value]) => {
+    if (name === 'limit' || value === undefined || value === false) return [];
+    return value === true ? [`--${name}`] : [`--${name}`, quoteForShell(value)];
+  });
+  return ['handover', command, ...filters, '--limit 0'].join(' ');
+}
+
+function quoteForShell(word: string): string {
+  return /^[\w./:~@%+,-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
 /** Null for all. */
 export function toLimit({ limit: given }: Pick<FilterFlags, 'limit'>, otherwise: number | null): number | null {
   if (given === undefined) return otherwise;

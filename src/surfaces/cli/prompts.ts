@@ -7,6 +7,15 @@ import type { CatalogRow } from '../../store/catalog.ts';
 // Everything is drawn on standard error, so that standard output holds only results.
 const output = process.stderr;
 
+/** A terminal that does not know its size says 0 by 0, into which nothing could be drawn. */
+function assumeSize(): void {
+  if (output.columns === 0) output.columns = 80;
+  if (output.rows === 0) output.rows = 24;
+}
+
+assumeSize();
+output.on('resize', assumeSize);
+
 export async function askSecret(message: string): Promise<Buffer> {
   const answer = await password({ message, output });
   if (typeof answer === 'string') return Buffer.from(answer);

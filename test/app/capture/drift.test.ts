@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { startReadStats } from '../../../src/agents/agent.ts';
 import { countEvents, type EventCount, judgeReading } from '../../../src/app/capture/drift.ts';
+import { listDriftNotices } from '../../../src/app/notices.ts';
 import type { Event } from '../../../src/model/event.ts';
 
 interface Case {
@@ -16,6 +17,14 @@ function judge({ rows, unknown = {}, unreadable = 0, told = 10, byAgent = told, 
   const tally: EventCount = { total: told, byAgent, compactions: 0 };
   return judgeReading({ ...startReadStats(), rows, unknown, unreadable }, tally, bytes);
 }
+
+describe('the notice of rows that were not understood', () => {
+  it('speaks of one and of several', () => {
+    const textFor = (mood: number) => listDriftNotices('codex', judge({ rows: 1050, unknown: { mood } }))[0]?.text;
+    expect(textFor(1)).toContain('1 of 1050 rows of codex, version unknown, was not understood');
+    expect(textFor(2)).toContain('2 of 1050 rows of codex, version unknown, were not understood');
+  });
+});
 
 describe('the check for format drift', () => {
   it.each<[string, Case]>([

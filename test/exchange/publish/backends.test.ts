@@ -60,7 +60,10 @@ describe('an S3-compatible store', () => {
     const sandbox = makeS3Sandbox(server);
     writeIn(sandbox.project, 'SOUL.md', 'who\n');
     server.objects.set('agent-handover/app/HANDOFF.md', Buffer.from('theirs\n'));
-    expect(await codeOf(publish(sandbox))).toBe('HANDOVER_PUBLISH_CONFLICT');
+    await expect(publish(sandbox)).rejects.toMatchObject({
+      code: 'HANDOVER_PUBLISH_CONFLICT',
+      message: expect.stringMatching(/^HANDOFF\.md was changed by somebody else in .* and was not overwritten$/),
+    });
     expect(server.objects.get('agent-handover/app/SOUL.md')?.toString()).toBe('who\n');
   });
 

@@ -152,8 +152,8 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
       writeFileSync(pathOfHandover(store, broken.id), '{"schema": "handover/1"');
       const catalog = await open(store);
       expect((await takeRows(catalog.rows({}), 10)).map((row) => row.title)).toEqual(['whole']);
-      expect(await catalog.damaged()).toEqual([
-        { path: pathOfHandover(store, broken.id), reason: expect.stringContaining('is damaged') },
+      expect(await catalog.unreadable()).toEqual([
+        { path: pathOfHandover(store, broken.id), reason: expect.stringContaining('is damaged'), isNewer: false },
       ]);
       catalog.close();
     });

@@ -1,5 +1,5 @@
-import { appendFileSync, chmodSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { appendFileSync, chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeSandbox, type Sandbox } from '../../support/cli.ts';
 import { saveSample } from '../../support/samples.ts';
@@ -69,6 +69,27 @@ describe('handover doctor', () => {
     expect([fixed.status, fixed.report.findings.every((each) => each.fixed)]).toEqual([0, true]);
     const after = await examine(store.sandbox);
     expect([after.status, after.report.findings.filter((each) => each.level !== 'notice')]).toEqual([0, []]);
+  });
+
+  it('leaves a handover of a newer version where it is, and says so as every list does', async () => {
+    const { sandbox, path } = await makeStore();
+    writeFileSync(path, readFileSync(path, 'utf8').replace('handover/1', 'handover/99'));
+    for (const name of ['index.sqlite', 'index.sum']) rmSync(join(sandbox.store, name));
+    for (const env of [{ HANDOVER_SQLITE: 'none' }, {}]) {
+      const list = await sandbox.run(['list'], { env });
+      expect(list.stderr).toContain('skipped 1 handover written by a newer version; update agent-handover');
+      expect(list.stderr).not.toContain('damaged');
+    }
+    const id = basename(path, '.json');
+    const show = await sandbox.run(['show', id]);
+    expect([show.status, show.stderr]).toEqual([65, expect.stringContaining('newer version of agent-handover')]);
+    expect(show.stderr).toContain('Update agent-handover');
+    const before = readFileSync(path, 'utf8');
+    const { status, codes } = await examine(sandbox, '--fix');
+    expect([status, codes]).toEqual([0, ['newer-handover']]);
+    expect(readFileSync(path, 'utf8')).toBe(before);
+    expect(await sandbox.ok(['doctor'])).toContain('2 of 3 handovers intact, 1 written by a newer version');
+    expect(await sandbox.json(['doctor'])).toMatchObject({ handovers: 3, intact: 2, newer: 1 });
   });
 
   it.each<[string, string, (store: { sandbox: Sandbox; path: string; journal: string }) => void]>([

@@ -46,6 +46,7 @@ describe('handover doctor', () => {
       'root',
       'handovers',
       'intact',
+      'newer',
       'journalEntries',
       'sqlite',
       'findings',

@@ -46,6 +46,8 @@ describe('handover files', () => {
       `src/cart.ts\n  3 sessions: edited 2, named 1; by claude-code, codex; last just now, ${ids[2]}\n`,
     );
     expect(stderr).toContain('2 more; show all: handover files --limit 0');
+    const all = await sandbox.run(['files', '--limit', '1', '--all', '--since', '2020-01-01']);
+    expect(all.stderr).toContain('show all: handover files --all --since 2020-01-01 --limit 0\n');
   });
 
   it('filters by agent and time, and says what to type when there is nothing', async () => {

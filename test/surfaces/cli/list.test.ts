@@ -61,5 +61,7 @@ describe('handover list', () => {
     const { stdout, stderr } = await sandbox.run(['list', '--limit', '3']);
     expect(stdout.match(/^\d{8}-/gm)).toHaveLength(3);
     expect(stderr).toContain('handover list --limit 0');
+    const narrowed = await sandbox.run(['list', '--limit', '1', '--project', app, '--until', '2099-01-01', '--status']);
+    expect(narrowed.stderr).toContain(`handover list --project ${app} --until 2099-01-01 --status --limit 0\n`);
   });
 });

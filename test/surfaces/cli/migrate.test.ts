@@ -138,6 +138,7 @@ describe('handover migrate', () => {
   it.each<[string, unknown, number, string]>([
     ['a version that is not known', { version: 2, items: [RECORD] }, 65, 'HANDOVER_INPUT_INVALID'],
     ['a file that is no store', { items: 'x' }, 65, 'HANDOVER_INPUT_INVALID'],
+    ['a store without items', { version: 1, handoffs: [RECORD] }, 65, 'HANDOVER_INPUT_INVALID'],
     ['a list', [RECORD], 65, 'HANDOVER_INPUT_INVALID'],
     ['broken JSON', '{"version":1,"items":[', 65, 'HANDOVER_JSON_INVALID'],
     ['an empty file', '', 65, 'HANDOVER_JSON_INVALID'],

@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorCode, makeSandbox, type Sandbox } from '../../support/cli.ts';
-import { configure, readIn, writeIn } from '../../support/publishing.ts';
+import { errorCode, makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
+import { configure, makeGitSandbox, readIn, writeIn } from '../../support/publishing.ts';
 import { snapshotTree } from '../../support/tree.ts';
 
 function makeFolderSandbox(): Sandbox & { drive: string } {
@@ -64,5 +64,31 @@ describe('handover push', () => {
     const sandbox = makeSandbox();
     const ended = await sandbox.run(['push', '--json']);
     expect([ended.status, errorCode(ended)]).toEqual([78, 'HANDOVER_PUBLISH_UNCONFIGURED']);
+  });
+});
+
+describe('the credentials in the address of a remote', () => {
+  it.each([
+    'https://user:p@S3CRET@127.0.0.1:9/x.git',
+    'https://user:p/S3CRET@127.0.0.1:9/x.git',
+    'https://user:p@ss/S3CRET@127.0.0.1:9/x.git',
+    'http://127.0.0.1:9/x.git?access_token=S3CRET',
+    'user:S3CRETpw@host.invalid:x',
+  ])('are neither shown nor saved: %s', async (url) => {
+    const sandbox = makeGitSandbox('git.timeout = 5\n');
+    writeIn(sandbox.project, 'HANDOFF.md', 'where things stand\n');
+    runGit(sandbox.project, 'remote', 'set-url', 'origin', url);
+    await sandbox.ok(['save', '--summary', 'saved']);
+    for (const args of [
+      ['push', '--dry-run'],
+      ['push', '--dry-run', '--json'],
+      ['push'],
+      ['push', '--json'],
+      ['show'],
+      ['export', '--format', 'json', '--output', '-'],
+    ]) {
+      const { stdout, stderr } = await sandbox.run(args);
+      expect(`${stdout}${stderr}`).not.toMatch(/S3CRET|@ss|p@|ss\//);
+    }
   });
 });

@@ -1,6 +1,8 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
+import { acquireLock } from '../../../src/platform/lock.ts';
+import { systemClock } from '../../../src/platform/machine.ts';
 import { makeSandbox } from '../../support/cli.ts';
 
 const sandbox = makeSandbox();
@@ -28,6 +30,18 @@ describe('handover search without a usable index', () => {
     expect(JSON.parse(healed.stdout)).toMatchObject({ by: 'index' });
     expect(healed.stdout).not.toContain('index_failure');
     expect(healed.stderr).toBe('');
+  });
+
+  it('does not speak of damage while another process holds the index', async () => {
+    rmSync(join(sandbox.store, 'search.sqlite'), { force: true });
+    const lock = acquireLock({ folder: join(sandbox.store, 'locks'), name: 'search', waitMs: 0, clock: systemClock });
+    try {
+      const { status, stdout, stderr } = await sandbox.run(['search', 'retries']);
+      expect([status, stdout]).toEqual([0, expect.stringContaining('Count the retries')]);
+      expect(stderr).toBe('note: another process is writing the search index, so every file was read\n');
+    } finally {
+      lock.release();
+    }
   });
 
   it('says nothing about the index where there is no SQLite', async () => {

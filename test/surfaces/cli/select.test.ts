@@ -55,6 +55,16 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
     expect(terminal).toContain('Which handover?');
   });
 
+  it('draws whole lines in a terminal that says it has no columns', async () => {
+    const { status, stdout, terminal } = await runInTerminal(sandbox, ['select'], {
+      pipeOutput: true,
+      size: { rows: 0, columns: 0 },
+      keys: [{ after: 'Release notes', type: enter }],
+    });
+    expect([status, stdout]).toEqual([0, `${ids[2]}\n`]);
+    expect(terminal).toContain('Which handover? Type parts of its title, project, agent or id');
+  });
+
   it('prints the newest when Enter is pressed at once, or another after the arrow keys', async () => {
     const first = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,

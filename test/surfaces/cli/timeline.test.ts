@@ -86,6 +86,9 @@ describe('handover timeline', () => {
     const { days, has_more } = await sandbox.json<Answer>(['timeline', '--limit', '1']);
     expect([days.length, has_more]).toEqual([1, true]);
     expect((await sandbox.run(['timeline', '--limit', '1'])).stderr).toContain('handover timeline --limit 0');
+    expect((await sandbox.run(['timeline', '--all', '--limit', '1'])).stderr).toContain(
+      'handover timeline --all --limit 0',
+    );
     expect(await sandbox.json<Answer>(['timeline', '--since', '2099-01-01'])).toMatchObject({ days: [] });
   });
 

@@ -1,10 +1,9 @@
 import { HandoverError } from '../../../errors.ts';
 import type { Env } from '../../../platform/machine.ts';
-import type { ProgramResult } from '../../../platform/processes.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { findCommit } from './refs.ts';
 import { type Extra, errorLineOf, git, type Repo } from './repository.ts';
-import { describeUpstream, type Upstream } from './target.ts';
+import { describeUpstream, hideUpstreamIn, type Upstream } from './target.ts';
 
 /** The fetched branch, until it is merged. */
 export const FETCHED = 'refs/agent-handover/fetched';
@@ -39,9 +38,9 @@ export function pushCommit(
   const where = describeUpstream(repo, upstream);
   const options = ['--porcelain', '--no-signed', '--no-follow-tags', '--recurse-submodules=no'];
   const args = ['push', ...options, '--', upstream.remote, `${commit}:${upstream.ref}`];
-  const result = contact(repo, args, makeRemoteOptions(repo, settings), where);
+  const result = contact(repo, args, makeRemoteOptions(repo, settings), upstream);
   if (result.status === 0) return 'pushed';
-  const refusal = parsePushAnswers(result.stdout.toString('utf8')).find(({ flag }) => flag === '!');
+  const refusal = parsePushAnswers(result.stdout).find(({ flag }) => flag === '!');
   if (refusal !== undefined && MOVED.test(refusal.summary)) return 'moved';
   const data = { stderr: result.stderr };
   if (refusal !== undefined)
@@ -75,18 +74,24 @@ export function fetchCommit(repo: Repo, upstream: Upstream, settings: GitSetting
   const quiet = ['--quiet', '--no-tags', '--no-recurse-submodules'];
   const options = [...quiet, '--no-auto-maintenance', '--no-write-fetch-head'];
   const args = ['fetch', ...options, '--', upstream.remote, `+${upstream.ref}:${FETCHED}`];
-  const result = contact(repo, args, { ...makeRemoteOptions(repo, settings), remote: 'contact' }, where);
+  const result = contact(repo, args, { ...makeRemoteOptions(repo, settings), remote: 'contact' }, upstream);
   if (result.status === 0) return findCommit(repo, FETCHED);
   if (/couldn't find remote ref/.test(result.stderr)) return null;
   throw contactError(where, result);
 }
 
-function contact(repo: Repo, args: readonly string[], extra: Extra, where: string): ProgramResult {
+/** What git said may be shown: no address in it has credentials. */
+type Answer = { status: number | null; stdout: string; stderr: string };
+
+function contact(repo: Repo, args: readonly string[], extra: Extra, upstream: Upstream): Answer {
   try {
-    return git(repo, args, extra);
+    const { status, stdout, stderr } = git(repo, args, extra);
+    if (status === 0) return { status, stdout: '', stderr: '' };
+    const hide = (text: string): string => hideUpstreamIn(repo, upstream, text);
+    return { status, stdout: hide(stdout.toString('utf8')), stderr: hide(stderr) };
   } catch (cause) {
     if (!(cause instanceof HandoverError) || cause.code !== 'HANDOVER_PROGRAM_TIMEOUT') throw cause;
-    const message = `${where} did not answer in time`;
+    const message = `${describeUpstream(repo, upstream)} did not answer in time`;
     throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', message, { hint: NOT_LOST, cause });
   }
 }
@@ -97,7 +102,7 @@ const NOT_LOST = 'Nothing is lost: the next try pushes what was committed. Try a
 const ACCESS_DENIED =
   /Authentication failed|could not read (?:Username|Password)|Permission denied|terminal prompts disabled|Host key verification failed|returned error: 40[13]/;
 
-function contactError(where: string, { status, stderr }: ProgramResult): HandoverError {
+function contactError(where: string, { status, stderr }: Answer): HandoverError {
   const data = { status, stderr };
   const said = errorLineOf(stderr);
   if (ACCESS_DENIED.test(stderr))

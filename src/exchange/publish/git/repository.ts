@@ -5,6 +5,7 @@ import { type GitOptions, locateRepository, runGit } from '../../../platform/git
 import type { Machine } from '../../../platform/machine.ts';
 import type { ProgramResult } from '../../../platform/processes.ts';
 import { toRelativePath } from '../../../platform/project.ts';
+import { hideRemotesIn } from '../../../platform/remote-address.ts';
 import { notConfiguredError } from '../../errors.ts';
 
 /** A repository, seen from one of its worktrees. */
@@ -71,7 +72,8 @@ export function listGit(repo: Repo, args: readonly string[], extra: Extra = {}):
 }
 
 export function gitError({ top }: Repo, args: readonly string[], result: ProgramResult): HandoverError {
-  const { status, stderr } = result;
+  const { status } = result;
+  const stderr = hideRemotesIn(result.stderr, []);
   const how = status === null ? 'was ended by a signal' : `ended with ${status}`;
   const message = `git ${args[0] ?? ''} ${how} in ${top}: ${errorLineOf(stderr)}`;
   return new HandoverError('HANDOVER_GIT_FAILED', message, {

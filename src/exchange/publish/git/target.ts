@@ -1,7 +1,7 @@
 import { HandoverError } from '../../../errors.ts';
 import { findOperation } from '../../../platform/git-state.ts';
-import { hideCredentials } from '../../../platform/project.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
+import { hideCredentials, hideRemotesIn } from '../../../platform/remote-address.ts';
 import { notConfiguredError } from '../../errors.ts';
 import { git, type Repo, requireGit } from './repository.ts';
 
@@ -89,7 +89,26 @@ function readSetting(repo: Repo, key: string): string | null {
   return result.status === 0 && value !== '' && !value.startsWith('-') ? value : null;
 }
 
-/** The URL is shown without credentials. */
+/** The address is shown without credentials. */
 export function describeUpstream(repo: Repo, { remote, ref }: Upstream): string {
   return `${hideCredentials(readSetting(repo, `remote.${remote}.url`) ?? remote)} ${ref}`;
+}
+
+/** What git says about a remote, without the credentials in any of its addresses. */
+export function hideUpstreamIn(repo: Repo, { remote }: Upstream, text: string): string {
+  const ways = [
+    ['config', '--get-all', `remote.${remote}.url`],
+    ['remote', 'get-url', '--all', remote],
+  ];
+  const pushWays = [
+    ['config', '--get-all', `remote.${remote}.pushurl`],
+    ['remote', 'get-url', '--push', '--all', remote],
+  ];
+  const urls = [...ways, ...pushWays].flatMap(
+    (args) =>
+      git(repo, args)
+        .stdout.toString('utf8')
+        .match(/[^\n]+/g) ?? [],
+  );
+  return hideRemotesIn(text, urls);
 }

@@ -33,11 +33,14 @@ function count(amount: number, what: string): string {
 
 function print(context: CliContext, done: readonly Compaction[], isDryRun: boolean): void {
   const { out } = context;
-  for (const { month, tag, notes, repeats, archive, unreadable } of done) {
-    const words = `${count(notes, 'note')}, ${count(repeats, 'duplicate')} left out`;
+  const merged = done.filter(({ removed }) => removed.length > 0);
+  for (const { month, tag, notes, repeats, archive } of merged) {
+    const words = `${count(notes, 'note')}, ${count(repeats, 'repeat')} left out`;
     out.line(bold(`${month} ${tag}`), `  ${words}  `, dim(archive));
-    for (const path of unreadable) context.notify({ level: 'note', text: `${path} is not text and is left as it is` });
   }
+  for (const { unreadable } of done)
+    for (const path of unreadable) context.notify({ level: 'note', text: `${path} is not text and is left as it is` });
   if (done.length === 0) out.line('nothing to merge: no past month has notes');
+  else if (merged.length === 0) out.line('nothing to merge');
   else if (isDryRun) out.line(dim('nothing was written'));
 }

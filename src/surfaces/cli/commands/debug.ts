@@ -29,10 +29,10 @@ async function makeReport(context: CliContext, terminal: string | undefined) {
   const place = describePlace('.', machine);
   const candidate = await findRestoreCandidate(context, place, terminal);
   const sessions = await findSessions(machine, { project: place.project.id, root: place.root });
-  const damaged = await withCatalog(context, store, async (catalog) => {
+  const unreadable = await withCatalog(context, store, async (catalog) => {
     // Without an index, damage is only found by reading all files.
     for await (const _ of catalog.rows({}));
-    return await catalog.damaged();
+    return await catalog.unreadable();
   });
   const [session] = sessions;
   return {
@@ -53,7 +53,9 @@ async function makeReport(context: CliContext, terminal: string | undefined) {
           ? null
           : { agent: session.agent, id: session.id, changed_at: formatTimestamp(session.changedMs) },
     },
-    damaged: damaged.map(({ path }) => path),
+    damaged: unreadable.filter(({ isNewer }) => !isNewer).map(({ path }) => path),
+    /** Handovers that a newer version wrote. */
+    newer: unreadable.filter(({ isNewer }) => isNewer).map(({ path }) => path),
   };
 }
 
@@ -89,4 +91,5 @@ function print(out: Output, report: Awaited<ReturnType<typeof makeReport>>): voi
     out.line(dim('restore  '), restores ? 'would restore it' : `would not restore it: ${reason}`);
   }
   for (const path of report.damaged) out.line(red('damaged  '), path);
+  for (const path of report.newer) out.line(dim('newer    '), path);
 }

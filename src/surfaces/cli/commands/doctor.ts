@@ -26,9 +26,10 @@ function toJson({ examined, findings }: Diagnosis): unknown {
 const STYLES = { damage: red, warning: yellow, notice: dim } as const;
 
 function print(out: Output, { examined, findings }: Diagnosis): void {
-  const { root, handovers, intact, journalEntries, sqlite, transcripts } = examined;
+  const { root, handovers, intact, newer, journalEntries, sqlite, transcripts } = examined;
   out.line(dim('store    '), root);
-  out.line(dim('content  '), `${intact} of ${handovers} handovers intact, ${journalEntries} journal entries`);
+  const apart = newer === 0 ? '' : `, ${newer} written by a newer version`;
+  out.line(dim('content  '), `${intact} of ${handovers} handovers intact${apart}, ${journalEntries} journal entries`);
   out.line(dim('index    '), sqlite === 'none' ? 'none (no SQLite)' : `SQLite (${sqlite})`);
   out.line(dim('agents   '), `read ${transcripts} of their newest transcripts`);
   for (const { level, message, fixed, remedy } of findings) {

@@ -64,7 +64,7 @@ function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, fl
     return;
   }
   for (const one of seen) printSeen(out, one, machine.clock.now());
-  if (hasMore) err.line(dim('there are more; show all: --limit 0'));
+  if (hasMore) err.line(dim('there are more; show all: the same with --limit 0'));
 }
 
 const LIKENESS = { same: '', alike: ', the same in another file', near: ', similar' } as const;

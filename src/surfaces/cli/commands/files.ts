@@ -3,7 +3,7 @@ import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { withFactSource } from '../../../app/search.ts';
 import { describeAge } from '../../../model/time.ts';
 import type { CliContext } from '../context.ts';
-import { toLimit } from '../filters.ts';
+import { suggestAll, toLimit } from '../filters.ts';
 import { command } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { type QuestionFlags, questionFlags, suggestWider, toScope } from '../questions.ts';
@@ -26,7 +26,7 @@ async function runFiles(this: CliContext, flags: QuestionFlags): Promise<void> {
     err.line(dim('next: '), suggestWider(flags, 'files'));
   }
   if (shown.length < found.length)
-    err.line(dim(`${found.length - shown.length} more; show all: handover files --limit 0`));
+    err.line(dim(`${found.length - shown.length} more; show all: ${suggestAll('files', flags)}`));
 }
 
 function printFile(out: Output, file: FileActivity, { now, all }: { now: number; all: boolean }): void {

@@ -5,7 +5,7 @@ import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
 import type { StatusEntry } from '../../../store/status.ts';
 import type { Store } from '../../../store/store.ts';
 import type { CliContext } from '../context.ts';
-import { filterFlags, toFilter, toLimit } from '../filters.ts';
+import { filterFlags, suggestAll, toFilter, toLimit } from '../filters.ts';
 import { command, conflictError, type FlagValues, json, terminalFlag, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 
@@ -34,7 +34,7 @@ async function runList(this: CliContext, values: FlagValues<typeof flags>): Prom
     const isPlain = terminal === undefined && !status;
     const rows: AsyncIterable<ListRow> = isPlain ? found : await addStatus(store, found, terminal);
     if (values.json) await this.out.jsonArray(limit === null ? rows : await takeRows(rows, limit));
-    else await printRows(this, rows, { limit, latest });
+    else await printRows(this, rows, { limit, all: latest ? null : suggestAll('list', values) });
   });
 }
 
@@ -56,13 +56,13 @@ async function addStatus(
 async function printRows(
   context: CliContext,
   rows: AsyncIterable<ListRow>,
-  { limit, latest }: { limit: number | null; latest: boolean },
+  { limit, all }: { limit: number | null; all: string | null },
 ): Promise<void> {
   const now = context.machine.clock.now();
   let shown = 0;
   for await (const row of rows) {
     if (limit !== null && shown === limit) {
-      if (!latest) context.err.line(dim('there are more; list all: handover list --limit 0'));
+      if (all !== null) context.err.line(dim(`there are more; list all: ${all}`));
       return;
     }
     printRow(context.out, row, now);

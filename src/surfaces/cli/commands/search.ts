@@ -70,7 +70,7 @@ async function runSearch(this: CliContext, values: SearchFlags, ...words: string
     this.out.line(dim(`  ${hit.open}`));
   }
   if (answer.omitted > 0)
-    this.err.line(dim(`${answer.omitted} more; show them: --limit ${query.limit + answer.omitted}`));
+    this.err.line(dim(`${answer.omitted} more; show them: the same with --limit ${query.limit + answer.omitted}`));
 }
 
 /** True when nothing else was asked for. */

@@ -6,7 +6,7 @@ import { parseCount, parseMoment, requireAgent } from '../../../app/parse.ts';
 import { describeAge, formatTimestamp } from '../../../model/time.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import type { CliContext } from '../context.ts';
-import { filterFlags, toLimit } from '../filters.ts';
+import { filterFlags, suggestAll, toLimit } from '../filters.ts';
 import { command, type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
 
 const flags = {
@@ -43,7 +43,7 @@ async function runSessions(this: CliContext, values: SessionsFlags, id?: string)
   }
   if (found.length === 0) this.out.line('no sessions found');
   if (shown.length < found.length)
-    this.err.line(dim(`${found.length - shown.length} more; show all: handover sessions --limit 0`));
+    this.err.line(dim(`${found.length - shown.length} more; show all: ${suggestAll('sessions', values)}`));
 }
 
 async function showSession(context: CliContext, values: SessionsFlags, id: string): Promise<void> {

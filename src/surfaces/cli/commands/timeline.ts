@@ -5,7 +5,7 @@ import { bold, dim, green, type Part, red } from '../../../app/describe/styled-t
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';
 import type { CliContext } from '../context.ts';
-import { toLimit } from '../filters.ts';
+import { suggestAll, toLimit } from '../filters.ts';
 import { command } from '../flags.ts';
 import type { Output } from '../output.ts';
 import { type QuestionFlags, questionFlags, shorten, suggestWider, toScope } from '../questions.ts';
@@ -32,7 +32,7 @@ async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void
     out.line('no handovers found');
     err.line(dim('next: '), suggestWider(flags, 'timeline'));
   }
-  if (hasMore) err.line(dim('there are earlier sessions; show all: handover timeline --limit 0'));
+  if (hasMore) err.line(dim(`there are earlier sessions; show all: ${suggestAll('timeline', flags)}`));
 }
 
 const COMMITS_OF_A_DAY = 10;

@@ -11,7 +11,7 @@ import { openRedactor } from '../../../redact/open-redactor.ts';
 import type { Redactor } from '../../../redact/redactor.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import type { CliContext } from '../context.ts';
-import { toLimit } from '../filters.ts';
+import { suggestAll, toLimit } from '../filters.ts';
 import { argument, command, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 import {
@@ -55,7 +55,7 @@ async function runWhy(this: CliContext, flags: QuestionFlags, words: string): Pr
   );
   if (flags.json) return this.out.json(toJson(asked, answer, history));
   const typed = redactor.redactText(words);
-  printAnswer(this, asked, answer, typed);
+  printAnswer(this, asked, answer, suggestAll(`why ${typed}`, flags));
   printCommits(this.out, history.commits);
   if (answer.sessions.length === 0) this.err.line(dim('next: '), suggestWider(flags, `why ${typed}`));
 }
@@ -88,8 +88,8 @@ function toJson(asked: PathQuery, answer: Why, { commits, earlierNames }: FileHi
   };
 }
 
-/** `words` are as they were typed, but for secrets. */
-function printAnswer({ out, err, machine }: CliContext, asked: PathQuery, answer: Why, words: string): void {
+/** `all` is the command that shows all sessions. */
+function printAnswer({ out, err, machine }: CliContext, asked: PathQuery, answer: Why, all: string): void {
   const { nearness, sessions, hasMore } = answer;
   const name = asked.path === '' ? 'this project' : asked.path;
   if (sessions.length === 0) {
@@ -100,7 +100,7 @@ function printAnswer({ out, err, machine }: CliContext, asked: PathQuery, answer
   for (const session of sessions) printSession(out, session, machine.clock.now());
   const first = sessions.flatMap(({ reasons }) => reasons)[0];
   if (first !== undefined) out.line(dim(`see where one of these came from: ${openFact(first.handover, first.id)}`));
-  if (hasMore) err.line(dim(`there are more sessions; show all: handover why ${words} --limit 0`));
+  if (hasMore) err.line(dim(`there are more sessions; show all: ${all}`));
 }
 
 const NEARBY = { ending: 'files whose path ends with it', name: 'files with the same name' } as const;
