@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type Labels, readLabels } from '../../eval/labels/labels.ts';
@@ -203,6 +203,17 @@ describe('a file of labels', () => {
       testStatus: [],
       stale: [],
     });
+  });
+
+  it('is written as the example in the documentation, which says what briefs tell of it', () => {
+    const [, example = ''] = /```json\n(\[.*?)```/s.exec(readFileSync('docs/evaluation.md', 'utf8')) ?? [];
+    const [one] = read(example);
+    if (one === undefined) throw new Error('there is no example');
+    const { labels } = one;
+    expect(measure('told.openTasks', '> [pending] Test the retry on a busy server', labels)).toBe('1 of 1');
+    expect(measure('claims.openTasks', '> [pending] Test the retry on a busy server', labels)).toBe('1 of 1');
+    expect(measure('told', 'upload, retry, busy, test', labels)).toBe('0 of 10');
+    expect(measure('stale', '> lint failed', labels)).toBe('1 of 1');
   });
 
   const entry = { file: 'a.jsonl', cut: 12 };
