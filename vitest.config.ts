@@ -5,6 +5,7 @@ const SLOW = 'test/**/*.slow.test.ts';
 export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts', 'test/support/sessions.ts'],
+    setupFiles: ['test/support/end-file.ts'],
     testTimeout: 60_000,
     maxWorkers: 2,
     hookTimeout: 120_000,
@@ -14,6 +15,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: 'quick',
+          // Files of one worker share what they import: nothing in src has state that one test could leave to another.
+          isolate: false,
           include: ['test/**/*.test.ts'],
           // Real agents have a command of their own: npm run e2e
           exclude: ['test/e2e/**', SLOW],

@@ -6,8 +6,8 @@ import { type FoundSession, type ReadStats, startReadStats } from '../../src/age
 import { aiderAgent } from '../../src/agents/aider/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, type Told, testAgent } from '../conformance/agents.ts';
 import { block, human, model, note, SESSION_ID, STORY_TEXT, start } from '../fixtures/agents/aider.ts';
+import { STORY_CWD, type Told, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
@@ -70,7 +70,7 @@ describe('the history of aider', () => {
     expect([...aiderAgent.findSessions({ ...machine, env })]).toMatchObject([{ path: join(cwd, 'log.md'), cwd }]);
   });
 
-  it('holds many sessions, of which those without a word are left out', () => {
+  it('holds many sessions, of which empty ones are left out', () => {
     const content = [
       start('2026-01-30 09:00:00') + human('first'),
       start('2026-01-30 10:00:00') + human('second'),
@@ -91,27 +91,27 @@ describe('the history of aider', () => {
     expect(aiderAgent.inspectFile(path)).toMatchObject({ id: '20260130-100000-2' });
   });
 
-  it('is not taken from other files', () => {
+  it('is not mistaken for other files', () => {
     const path = join(makeFolder(), 'README.md');
     writeFileSync(path, '# Read me\n\n#### Heading  \n');
     expect(aiderAgent.inspectFile(path)).toBeNull();
   });
 });
 
-describe('what a session of aider says', () => {
-  it('of a prompt of many lines that it is one', () => {
+describe('events read from a session of aider', () => {
+  it('join a prompt of many lines into one', () => {
     expect(readText(human('one', '', 'three') + human('next'))).toMatchObject([
       { type: 'prompt', text: 'one\n\nthree' },
       { type: 'prompt', text: 'next' },
     ]);
   });
 
-  it('of headings and quotes of the model that they are the model’s', () => {
+  it('attribute headings and quotes in a reply to the model', () => {
     const answer = '#### Steps\n\n> as they say\n\nDone.';
     expect(readText(model(answer))).toMatchObject([{ type: 'reply', text: answer }]);
   });
 
-  it('of commands only what they ask for or run', () => {
+  it('take from slash commands only what they ask for or run', () => {
     const content = [
       '/add src/a.ts',
       '/ask why is that?',
@@ -132,7 +132,7 @@ describe('what a session of aider says', () => {
     ).toEqual(['why is that?', 'run npm test', 'run ls', 'run git status', '/tmp/x is full']);
   });
 
-  it('of edits whether they were applied', () => {
+  it('record whether edits were applied', () => {
     const events = readText(
       model(`${block('a.ts', 'x\n', 'y\n')}\n\n${block('b.ts', 'x\n', 'y\n')}`) +
         note('The LLM did not conform to the edit format.') +
@@ -144,18 +144,18 @@ describe('what a session of aider says', () => {
     expect(events.filter(({ type }) => type === 'call')).toHaveLength(4);
   });
 
-  it('of a block that has no end that it is text', () => {
+  it('take a block without an end for text', () => {
     const torn = 'a.ts\n```ts\n<<<<<<< SEARCH\nx\n=======\ny';
     expect(readText(model(torn))).toMatchObject([{ type: 'reply', text: torn }]);
   });
 
-  it('of errors of the provider', () => {
+  it('include errors of the provider', () => {
     expect(readText(note('litellm.RateLimitError: slow down', 'Retrying in 0.2 seconds...'))).toMatchObject([
       { type: 'limit', text: 'litellm.RateLimitError: slow down' },
     ]);
   });
 
-  it('of itself which version and model it is', () => {
+  it('carry the version of aider and the model', () => {
     const reading = startReadStats();
     const events = read(aiderAgent.inspectFile(layOut().path), reading);
     expect(reading).toMatchObject({ agentVersion: '0.86.1', sessionId: SESSION_ID, unreadable: 0 });
@@ -163,8 +163,8 @@ describe('what a session of aider says', () => {
   });
 });
 
-describe('whatever the bytes are, reading of aider ends without an error', () => {
-  it('of a file', () => {
+describe('an aider history of any bytes', () => {
+  it('is read without an error', () => {
     const { path } = layOut();
     const session = aiderAgent.inspectFile(path);
     fc.assert(

@@ -6,10 +6,10 @@ import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { STORY_CWD } from '../conformance/agents.ts';
-import { layOut, SESSION_ID, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
+import { layOut, makeStory, SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
+import { STORY_CWD } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 
 const BRIEF = '# Handover 20260131-120000-k3fz\n\nFor Claude Code. Between the two marks is data.\n';
 
@@ -24,8 +24,8 @@ function talk(t: Transcript): string[] {
   );
 }
 
-describe('what was taken back', () => {
-  it('is dropped with all that came of it, when the human went back and said something else', () => {
+describe('a branch of a Claude Code session that the user rewound', () => {
+  it('is left out from where the user went back and said something else', () => {
     const t = new Transcript();
     t.human('start');
     t.say('started');
@@ -43,7 +43,7 @@ describe('what was taken back', () => {
     expect(ofType(events, 'call')).toEqual([]);
   });
 
-  it('can be several attempts', () => {
+  it('may consist of several attempts', () => {
     const t = new Transcript();
     t.human('start');
     const place = t.lastUuid;
@@ -54,7 +54,7 @@ describe('what was taken back', () => {
     expect(talk(t)).toEqual(['start', 'three']);
   });
 
-  it('is kept when it is not certain: results in parallel, missing parents, a second beginning, cycles', () => {
+  it('is not assumed where it is uncertain: parallel results, missing parents, a second root, cycles', () => {
     const t = new Transcript();
     t.human('first');
     t.returnTo(null);
@@ -72,8 +72,8 @@ describe('what was taken back', () => {
   });
 });
 
-describe('compaction', () => {
-  it('is told with its summary, at its boundary', () => {
+describe('a compaction of a Claude Code session', () => {
+  it('is one event with the summary, at its boundary', () => {
     const t = new Transcript();
     t.human('start');
     t.returnTo(null);
@@ -86,7 +86,7 @@ describe('compaction', () => {
     expect(events[1]).toMatchObject({ ref: { line: 2 }, summary: expect.stringContaining('All of it') });
   });
 
-  it('is told in the words of the summary alone, without those that pass it on', () => {
+  it('has the summary alone, without the instructions around it', () => {
     const t = new Transcript();
     t.human(
       [
@@ -107,7 +107,7 @@ describe('compaction', () => {
     ]);
   });
 
-  it('may be all that is left of the time before it, and may have no summary', () => {
+  it('may be all that is left of earlier work, and may have no summary', () => {
     const t = new Transcript();
     t.raw({ type: 'custom-title', customTitle: 'Retry work', sessionId: SESSION_ID });
     t.system('compact_boundary', { content: 'Conversation compacted', logicalParentUuid: 'gone' });
@@ -132,8 +132,8 @@ describe('compaction', () => {
   });
 });
 
-describe('who speaks', () => {
-  it('sub-agents in the main file are set apart, and their tasks are nobody’s prompts', () => {
+describe('the speaker in a Claude Code transcript', () => {
+  it('of a sub-agent is kept apart, and its task is no prompt of the user', () => {
     const t = new Transcript();
     t.human('start');
     t.human('Find all callers', { isSidechain: true });
@@ -147,7 +147,7 @@ describe('who speaks', () => {
     ]);
   });
 
-  it('errors of the provider are limits, not replies', () => {
+  it('of an error of the provider is no reply, but a limit event', () => {
     const t = new Transcript();
     t.system('api_error', { error: { status: 529 }, retryAttempt: 1, maxRetries: 10 });
     const text = "You've hit your limit · resets 5am";
@@ -158,7 +158,7 @@ describe('who speaks', () => {
     expect(read(t.text).events.map((event) => [event.type, 'text' in event && event.text])).toEqual([['limit', text]]);
   });
 
-  it('what this product put in is neither prompt nor reply nor output', () => {
+  it('of a delivered brief is neither user nor agent nor tool', () => {
     const t = new Transcript();
     t.attach({
       type: 'hook_additional_context',
@@ -185,7 +185,7 @@ describe('who speaks', () => {
     expect(ofType(events, 'result')[0]?.output).toBe('');
   });
 
-  it('each event says when, where and by which model it happened', () => {
+  it('is recorded with time, folder and model of each event', () => {
     const t = new Transcript();
     t.human('start');
     t.say('Moving', { cwd: '/home/ann/shop/web', gitBranch: 'feat' });
@@ -208,12 +208,12 @@ describe('who speaks', () => {
   });
 });
 
-describe('where sessions are found', () => {
+describe('finding sessions of Claude Code', () => {
   const find = (env: Record<string, string>, home: string): FoundSession[] => [
     ...claudeCodeAgent.findSessions(makeMachine(home, { env, home })),
   ];
 
-  it('sub-agents have files of their own, and a parent', () => {
+  it('lists sub-agents with their parent', () => {
     const t = new Transcript({ agentId: 'a1b2' });
     t.human('Find all callers', { isSidechain: true });
     t.say('Found them', { isSidechain: true });
@@ -223,22 +223,22 @@ describe('where sessions are found', () => {
     expect(events.map(({ type, sidechain }) => [type, sidechain])).toEqual([['reply', undefined]]);
   });
 
-  it('sub-agents of older versions lie beside the session that started them', () => {
+  it('lists sub-agents of older versions beside the session that started them', () => {
     const t = new Transcript({ agentId: 'a1b2' });
     t.say('Found them', { isSidechain: true });
     const { machine } = layOut(t.text, 'agent-a1b2.jsonl');
     expect([...claudeCodeAgent.findSessions(machine)]).toMatchObject([{ id: 'a1b2', parent: SESSION_ID }]);
   });
 
-  it('CLAUDE_CONFIG_DIR names the folder, and only that is looked into', () => {
-    const { machine, path } = layOut(tellStory().text);
+  it('looks only into CLAUDE_CONFIG_DIR where it is set', () => {
+    const { machine, path } = layOut(makeStory().text);
     const root = join(machine.home ?? '', '.claude');
     expect(find({ CLAUDE_CONFIG_DIR: root }, makeFolder())).toMatchObject([{ path }]);
     expect(find({ CLAUDE_CONFIG_DIR: makeFolder() }, machine.home ?? '')).toEqual([]);
   });
 
-  it('folders that share a name are told apart by what the rows say', () => {
-    const { machine, path } = layOut(tellStory().text);
+  it('distinguishes folders that share a name by the rows', () => {
+    const { machine, path } = layOut(makeStory().text);
     const other = new Transcript({ cwd: '/home/ann-shop', sessionId: '7'.repeat(8) });
     other.human('hello there');
     writeFileSync(join(path, '..', 'other.jsonl'), other.text);
@@ -249,8 +249,8 @@ describe('where sessions are found', () => {
     ]);
   });
 
-  it('what is no transcript is passed over', () => {
-    const { machine, path } = layOut(tellStory().text);
+  it('skips files that are no transcripts', () => {
+    const { machine, path } = layOut(makeStory().text);
     const folder = join(path, '..');
     writeFileSync(join(folder, 'empty.jsonl'), '');
     writeFileSync(join(folder, 'noise.jsonl'), Buffer.from([0, 255, 10, 123, 10, 200]));
@@ -263,7 +263,7 @@ describe('where sessions are found', () => {
     expect([...claudeCodeAgent.findSessions(machine)].map(({ id }) => id)).toEqual([SESSION_ID]);
   });
 
-  it('the folder is known even when the first row does not end within what is looked at', () => {
+  it('knows the project folder even when the first row is very long', () => {
     const t = new Transcript();
     const row = { isSidechain: false, cwd: STORY_CWD, sessionId: SESSION_ID, type: 'user' };
     t.raw({ parentUuid: null, ...row, message: { role: 'user', content: 'long '.repeat(50_000) } });
@@ -273,7 +273,7 @@ describe('where sessions are found', () => {
     });
   });
 
-  it('a session is titled as it is named, else by what was said first', () => {
+  it('titles a session by its name, else by its first prompt', () => {
     const t = new Transcript();
     t.human('<command-name>/clear</command-name>');
     t.human('Implement the following plan:\n\n# Retry the upload\n\n## Context');
@@ -283,15 +283,15 @@ describe('where sessions are found', () => {
   });
 });
 
-describe('any bytes', () => {
-  it('V2-10: text in any language is read as it is', () => {
+describe('a Claude Code transcript', () => {
+  it('V2-10: in any language is read unchanged', () => {
     const said = 'Füge dem Upload einen Wiederholversuch hinzu 🔁 リトライ אנא';
     const t = new Transcript();
     t.human(said);
     expect(talk(t)).toEqual([said]);
   });
 
-  it('V2-12: half a character does not stop the reading, nor does it get out', () => {
+  it('V2-12: with lone surrogates is read, and the events have none', () => {
     const t = new Transcript();
     t.human('a \ud83d b');
     t.call('c\udc00', 'Edit', { file_path: '/p/\udc00', old_string: '\ud800', new_string: '\udfff' });
@@ -305,7 +305,7 @@ describe('any bytes', () => {
     expect(JSON.stringify(events)).not.toMatch(/\\ud[89a-f]/i);
   });
 
-  it('is known by a first row that is longer than what is looked at first', () => {
+  it('is recognised by a first row longer than the first read', () => {
     const t = new Transcript();
     t.raw({ type: 'mode', mode: 'normal', sessionId: SESSION_ID });
     t.human(`Read this: ${'word '.repeat(20_000)}`);
@@ -315,8 +315,8 @@ describe('any bytes', () => {
     });
   });
 
-  it('counts what it does not know and what is broken, and goes on', () => {
-    const t = tellStory();
+  it('is read on after unknown and broken rows, which are counted', () => {
+    const t = makeStory();
     const broken = `\ufeff{"type":"brand-new","x":1}\n{"type":"__proto__"}\n{"no":"type"}\nnot json\n[]\n\n${t.text}`;
     const { events, reading } = read(broken);
     expect(reading.unreadable).toBe(2);
@@ -328,27 +328,14 @@ describe('any bytes', () => {
     expect(events).toHaveLength(read(t.text).events.length);
   });
 
-  it('a last line that is still being written is no damage', () => {
-    const { text } = tellStory();
+  it('with an unfinished last line is not damaged', () => {
+    const { text } = makeStory();
     const { reading, events } = read(`${text}{"parentUuid":"x","isSidechain":false,"type":"us`);
     expect(reading.unreadable).toBe(0);
     expect(events).toEqual(read(text).events);
   });
 
-  it('a row of 10 MB is read, one of 80 MB is passed over and counted', () => {
-    const t = new Transcript();
-    t.human('start');
-    t.call('a', 'Bash', { command: 'cat' });
-    t.result('a', 'x'.repeat(10_000_000), { data: { stdout: 'x' } });
-    t.human('y'.repeat(80_000_000));
-    t.say('end');
-    const { events, reading } = read(t.text);
-    expect(events.map((event) => event.type)).toEqual(['prompt', 'call', 'result', 'reply']);
-    expect(ofType(events, 'result')[0]?.output).toHaveLength(24_003);
-    expect(reading).toMatchObject({ rows: 5, unreadable: 1 });
-  });
-
-  it('rows with the wrong kinds of values give no events that are none', () => {
+  it('with values of wrong types gives only valid events', () => {
     const kinds = [null, 1, 'text', true, [], {}, [null], [{ type: 'text' }], { content: [[]] }];
     const t = new Transcript();
     t.human('start');
@@ -372,7 +359,7 @@ describe('any bytes', () => {
     for (const event of read(t.text).events) expect(v.is(Event, event), JSON.stringify(event)).toBe(true);
   });
 
-  const story = Buffer.from(tellStory().text);
+  const story = Buffer.from(makeStory().text);
   const readAny = (content: Buffer): void => {
     const { path } = layOut(content);
     const session = claudeCodeAgent.inspectFile(path);
@@ -392,7 +379,7 @@ describe('any bytes', () => {
     parent: null,
   };
 
-  it('any prefix of a transcript is read', () => {
+  it('is read when cut anywhere', () => {
     fc.assert(
       fc.property(fc.nat(story.length), (end) => {
         readAny(story.subarray(0, end));
@@ -401,7 +388,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('a transcript with any bytes in it is read', () => {
+  it('is read with any bytes in it', () => {
     const splice = fc.tuple(fc.nat(story.length), fc.nat(40), fc.uint8Array({ maxLength: 40 }));
     fc.assert(
       fc.property(fc.array(splice, { minLength: 1, maxLength: 6 }), (splices) => {
@@ -415,7 +402,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('a transcript is only read', () => {
+  it('is not changed by reading', () => {
     const { path } = layOut(story);
     readTranscript(claudeCodeAgent, path);
     expect(readFileSync(path)).toEqual(story);

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
-import { type Json, layOut, Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
+import { type Json, layOut, makeStory, Transcript } from '../fixtures/agents/claude-code.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 
-testAgent({ agent: claudeCodeAgent, layOut: () => layOut(tellStory().text) });
+testAgent({ agent: claudeCodeAgent, layOut: () => layOut(makeStory().text) });
 
 function tell(build: (t: Transcript) => void): Event[] {
   const t = new Transcript();
@@ -21,7 +21,7 @@ function prompts(build: (t: Transcript) => void): string[] {
   return ofType(tell(build), 'prompt').map((event) => event.text);
 }
 
-describe('what counts as said by the human', () => {
+describe('a prompt of the user in Claude Code', () => {
   it('is a row with text or blocks of text', () => {
     const said = prompts((t) => {
       t.human('one');
@@ -35,7 +35,7 @@ describe('what counts as said by the human', () => {
     expect(said).toEqual(['one', 'two', 'three', '[image]']);
   });
 
-  it('is not what Claude Code says in the human’s place', () => {
+  it('is not a row that Claude Code wrote in the user’s name', () => {
     const said = prompts((t) => {
       t.human([{ type: 'text', text: 'Base directory for this skill: /x' }], { isMeta: true });
       t.human('<local-command-caveat>Caveat: …</local-command-caveat>');
@@ -52,7 +52,7 @@ describe('what counts as said by the human', () => {
     expect(said).toEqual([]);
   });
 
-  it('is freed from what was added to it', () => {
+  it('is stripped of what was added to it', () => {
     const said = prompts((t) => {
       t.human('Fix it<system-reminder>\nThe file changed.\n</system-reminder>');
       t.human([
@@ -81,7 +81,7 @@ describe('what counts as said by the human', () => {
     expect(prompts((t) => t.human('<div> is not centred'))).toEqual(['<div> is not centred']);
   });
 
-  it('may stand beside the result of a tool', () => {
+  it('may share a row with the result of a tool', () => {
     const events = tell((t) => {
       t.call('c', 'Bash', { command: 'ls' });
       const content = [
@@ -93,7 +93,7 @@ describe('what counts as said by the human', () => {
     expect(events.map((event) => event.type)).toEqual(['call', 'result', 'prompt']);
   });
 
-  it('is what was said when a tool call was turned down', () => {
+  it('is also the reason given for rejecting a tool call', () => {
     const refusal =
       "The user doesn't want to proceed with this tool use. The tool use was rejected. To tell you how to proceed, the user said:\n";
     const events = tell((t) => {
@@ -127,8 +127,8 @@ describe('what counts as said by the human', () => {
   });
 });
 
-describe('prompts that waited in the queue', () => {
-  it('come as attachments', () => {
+describe('prompts queued in Claude Code', () => {
+  it('are read from attachments', () => {
     const said = prompts((t) => {
       t.queue('enqueue', 'also bump the version');
       const origin = { kind: 'human' };
@@ -149,7 +149,7 @@ describe('prompts that waited in the queue', () => {
     expect(said).toEqual(['also bump the version', 'in blocks']);
   });
 
-  it('come as rows of their own when the agent takes them between two turns', () => {
+  it('are read from rows of their own when taken between two turns', () => {
     const said = prompts((t) => {
       t.queue('enqueue', 'go on');
       t.queue('dequeue');
@@ -158,7 +158,7 @@ describe('prompts that waited in the queue', () => {
     expect(said).toEqual(['go on']);
   });
 
-  it('are known only from the queue when an older version takes them in the midst of its work', () => {
+  it('are read from the queue where an older version took them during a turn', () => {
     const events = tell((t) => {
       t.human('start');
       t.queue('enqueue', 'write tests');
@@ -173,7 +173,7 @@ describe('prompts that waited in the queue', () => {
     expect(events[1]).toMatchObject({ text: 'write tests', ref: { line: 2 }, cwd: STORY_CWD });
   });
 
-  it('are told once, whatever the order of the rows', () => {
+  it('give one event each, whatever the order of the rows', () => {
     const said = prompts((t) => {
       t.queue('enqueue', 'faster');
       t.queue('remove', 'faster');
@@ -184,7 +184,7 @@ describe('prompts that waited in the queue', () => {
     expect(said).toEqual(['faster', 'other', 'faster']);
   });
 
-  it('are not told when the human took them back, and told when they still wait at the end', () => {
+  it('give no event when withdrawn, and one when still queued at the end', () => {
     const said = prompts((t) => {
       t.human('start');
       t.queue('enqueue', 'no');
@@ -196,17 +196,17 @@ describe('prompts that waited in the queue', () => {
   });
 });
 
-describe('calls and results', () => {
+describe('tool calls in Claude Code', () => {
   const actions = (build: (t: Transcript) => void): unknown[] =>
     ofType(tell(build), 'call').map((event) => event.action);
 
-  it('V2-3: a result is found in the user row that holds it, so that no finished call stays open', () => {
-    const events = read(tellStory());
+  it('V2-3: are finished by the result in a user row', () => {
+    const events = read(makeStory());
     const done = new Set(ofType(events, 'result').map((event) => event.call));
     expect(ofType(events, 'call').filter((event) => !done.has(event.call))).toEqual([]);
   });
 
-  it('one message in several rows gives each of its blocks once', () => {
+  it('give one event each when a message spans several rows', () => {
     const events = tell((t) => {
       t.assistant([
         { type: 'text', text: 'a' },
@@ -222,7 +222,7 @@ describe('calls and results', () => {
     expect(events.map((event) => (event.type === 'reply' ? event.text : event.type))).toEqual(['a', 'b', 'call', 'a']);
   });
 
-  it('whether a file was new is what the result says', () => {
+  it('record from the result whether a file was new', () => {
     const changes = actions((t) => {
       t.call('a', 'Write', { file_path: '/p/a', content: 'new' });
       t.call('b', 'Write', { file_path: '/p/b', content: 'new' });
@@ -235,7 +235,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('an edit that the human changed before it was made reads as it was made', () => {
+  it('record an edit as the user changed it', () => {
     const [action] = actions((t) => {
       t.call('a', 'Edit', { file_path: 'src/a.ts', old_string: 'x', new_string: 'y' });
       t.result('a', 'ok', { data: { oldString: 'x', newString: 'z', userModified: true } });
@@ -244,7 +244,7 @@ describe('calls and results', () => {
     expect(action).toEqual({ kind: 'edit', edits: [{ path, change: 'edited', before: 'x', after: 'z' }] });
   });
 
-  it('several edits of one call, notebooks, and a file made by an edit', () => {
+  it('include several edits in one call, notebooks, and files created by an edit', () => {
     const edits = actions((t) => {
       const [a, b] = [
         { old_string: '1', new_string: '2' },
@@ -271,7 +271,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('a command runs in the background when it was asked to, or was put there', () => {
+  it('record whether a command runs in the background', () => {
     const commands = actions((t) => {
       t.call('a', 'Bash', { command: 'serve', run_in_background: true });
       t.result('a', 'Command running in background with ID: b1', {
@@ -291,7 +291,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('the end of background work is a further result of its call', () => {
+  it('get a further result when background work ends', () => {
     const results = ofType(
       tell((t) => {
         t.call('a', 'Bash', { command: 'build', run_in_background: true });
@@ -310,7 +310,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('exit statuses and success are what Claude Code recorded', () => {
+  it('have the exit status and success that Claude Code recorded', () => {
     const results = ofType(
       tell((t) => {
         const bash = (id: string, content: string, more: Json): void => {
@@ -343,7 +343,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('a long output is taken from where it is whole, and cut in the middle', () => {
+  it('have long output from its complete copy, cut in the middle', () => {
     const stdout = `${'a'.repeat(20_000)}${'b'.repeat(20_000)}`;
     const [result] = ofType(
       tell((t) => {
@@ -356,7 +356,7 @@ describe('calls and results', () => {
     expect(result?.output).toBe(`${'a'.repeat(16_000)}\n…\n${'b'.repeat(8_000)}`);
   });
 
-  it('sub-agents, plans laid before the human, searches, fetches and the rest', () => {
+  it('include sub-agents, proposed plans, searches and fetches', () => {
     const told = actions((t) => {
       t.call('a', 'Agent', { description: 'Map it', prompt: 'Look at all of it', subagent_type: 'Explore' });
       t.call('b', 'Task', { prompt: 'Look' });
@@ -382,7 +382,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('paths on Windows are joined in their manner', () => {
+  it('join Windows paths with backslashes', () => {
     const t = new Transcript({ cwd: 'D:\\shop' });
     t.call('a', 'Read', { file_path: 'src\\a.ts' });
     t.call('b', 'Read', { file_path: 'C:\\b.ts' });
@@ -392,7 +392,7 @@ describe('calls and results', () => {
     ]);
   });
 
-  it('calls without a result are told, in their place', () => {
+  it('are included in order when they have no result', () => {
     const events = tell((t) => {
       t.call('a', 'Bash', { command: 'sleep' });
       t.say('while it runs');
@@ -403,8 +403,8 @@ describe('calls and results', () => {
   });
 });
 
-describe('the task list', () => {
-  it('is told whole after each change, with ids from the result', () => {
+describe('the task list in Claude Code', () => {
+  it('gives one event with all tasks after each change, with ids from the result', () => {
     const plans = ofType(
       tell((t) => {
         t.call('a', 'TaskCreate', { subject: 'Build', description: 'All of it' });
@@ -441,7 +441,7 @@ describe('the task list', () => {
     ]);
   });
 
-  it('gives neither calls nor results', () => {
+  it('gives neither call nor result events', () => {
     const types = tell((t) => {
       t.call('a', 'TodoWrite', { todos: [{ content: 'x', status: 'pending', activeForm: 'x' }] });
       t.result('a', 'Todos have been modified successfully.');

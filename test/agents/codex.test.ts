@@ -3,7 +3,6 @@ import { join } from 'node:path';
 import * as zlib from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { codexAgent } from '../../src/agents/codex/transcript.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import {
   call,
   event,
@@ -21,8 +20,9 @@ import {
   THREAD,
 } from '../fixtures/agents/codex.ts';
 import { answered, layOut, makeCodex, OTHER, place, read, said, texts } from '../fixtures/agents/codex-home.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { readTranscript } from '../support/told-events.ts';
 import { expectToSurviveDamage, toJsonLines, writeText } from '../support/transcripts.ts';
 
 describe('a legacy history', () => {
@@ -33,7 +33,7 @@ describe('a paginated history', () => {
   testAgent({ agent: codexAgent, layOut: () => layOut(paginatedStory()) });
 });
 
-describe('codex events', () => {
+describe('events of Codex', () => {
   it('carry time, place, branch and model', () => {
     const [prompt] = read(row('turn_context', { cwd: '/elsewhere', model: 'gpt-5.6' }), said('Go on'));
     expect(prompt).toMatchObject({
@@ -45,7 +45,7 @@ describe('codex events', () => {
     expect(prompt?.at).toMatch(/^2026-01-31T12:/);
   });
 
-  it('take what was said from the messages when nothing noted it apart', () => {
+  it('take prompts from the messages when there are no separate rows for them', () => {
     const kinds = { content_item_kinds: ['environments.environment_context'] };
     const events = read(
       message('user', '<environment_context>\n</environment_context>'),
@@ -63,7 +63,7 @@ describe('codex events', () => {
     expect(texts(read(said(text)), 'prompt')).toEqual(['Fix the test\n']);
   });
 
-  it('tell our own brief as injected', () => {
+  it('mark our own brief as injected', () => {
     const brief = '# Handover 20260131-120000-k3fz\nContinue.';
     const events = read(
       message('developer', brief, {
@@ -89,7 +89,7 @@ describe('codex events', () => {
     ]);
   });
 
-  it('tell a compaction with its summary, if it has one', () => {
+  it('include a compaction with its summary, if it has one', () => {
     const preamble = 'Another language model started to solve this problem and produced a summary:\n';
     const events = read(
       row('compacted', {
@@ -106,7 +106,7 @@ describe('codex events', () => {
     ]);
   });
 
-  it('tell a limit once while it lasts', () => {
+  it('include a limit once while it lasts', () => {
     const count = (reached: string | null): RolloutRow =>
       event('token_count', { info: null, rate_limits: { rate_limit_reached_type: reached } });
     const events = read(
@@ -118,13 +118,13 @@ describe('codex events', () => {
     expect(texts(events, 'limit')).toEqual(['weekly_limit', 'overloaded']);
   });
 
-  it('tell a proposed plan', () => {
+  it('include a proposed plan', () => {
     expect(read(item('Plan', { id: 'p1', text: '1. Retry' }))).toMatchObject([
       { type: 'call', action: { kind: 'propose', text: '1. Retry' } },
     ]);
   });
 
-  it('tell searches and pages of the web, and that they are over', () => {
+  it('include web searches and pages, each with its end', () => {
     const events = read(
       response('web_search_call', { id: 'w1', action: { type: 'search', query: 'retry-after header' } }),
       event('web_search_end', { call_id: 'w1', query: 'retry-after header' }),
@@ -143,15 +143,15 @@ describe('codex events', () => {
   });
 });
 
-describe('a session that was copied from another', () => {
-  it('keeps its own place', () => {
+describe('a Codex session copied from another', () => {
+  it('keeps its own folder', () => {
     const [prompt] = read(meta({ id: OTHER, cwd: '/elsewhere', git: { branch: 'other' } }), said('Go on'));
     expect(prompt).toMatchObject({ cwd: STORY_CWD, branch: 'feat/retry' });
   });
 });
 
-describe('turns that were taken back', () => {
-  it('are not told, and what came before and after is', () => {
+describe('turns that were undone in Codex', () => {
+  it('give no events, while those before and after do', () => {
     const turn = (text: string): RolloutRow[] => [
       event('task_started'),
       said(text),
@@ -173,7 +173,7 @@ describe('turns that were taken back', () => {
     expect(events).toHaveLength(8);
   });
 
-  it('begin with what the human said where turns are not marked', () => {
+  it('begin with a prompt where turns are not marked', () => {
     const events = read(
       said('one'),
       answered('1'),
@@ -184,13 +184,13 @@ describe('turns that were taken back', () => {
     expect(texts(events, 'prompt')).toEqual(['one']);
   });
 
-  it('may be more than there are', () => {
+  it('may be more than the session has', () => {
     expect(read(said('one'), event('thread_rolled_back', { num_turns: 1e9 }))).toEqual([]);
   });
 });
 
 describe('finding codex sessions', () => {
-  it('sees archived ones, and those below the home folder', () => {
+  it('includes archived ones, and those below the home folder', () => {
     const folder = makeFolder();
     const machine = makeMachine(folder);
     const path = join(folder, 'home', '.codex', 'archived_sessions', `rollout-2026-01-31T12-00-00-${THREAD}.jsonl`);
@@ -200,7 +200,7 @@ describe('finding codex sessions', () => {
     ]);
   });
 
-  it('takes the name that a session was given', () => {
+  it('uses the name of a session as its title', () => {
     const { machine, path } = layOut(legacyStory());
     const names = [
       { id: THREAD, thread_name: 'first' },
@@ -224,7 +224,7 @@ describe('finding codex sessions', () => {
     expect([...codexAgent.findSessions(machine)]).toMatchObject([{ id: THREAD, cwd: STORY_CWD }]);
   });
 
-  it('passes over what is no rollout', () => {
+  it('skips files that are no rollouts', () => {
     const { machine, home } = makeCodex();
     writeText(join(home, 'sessions', '2026', '01', '31', `rollout-x-${THREAD}.jsonl`), 'nothing');
     writeText(join(home, 'sessions', '2026', '01', '31', `rollout-y-${OTHER}.jsonl`), '');
@@ -232,7 +232,7 @@ describe('finding codex sessions', () => {
     expect([...codexAgent.findSessions(machine)]).toEqual([]);
   });
 
-  it('tells a session that goes on in another file once', () => {
+  it('lists a session that continues in another file once', () => {
     const { machine, home } = makeCodex();
     place(home, [meta(), said('before')]);
     const later = place(home, [meta(), said('after')], `${THREAD}_${OTHER}`);
@@ -255,7 +255,7 @@ describe('finding codex sessions', () => {
   });
 });
 
-describe('a session that continues another', () => {
+describe('a Codex session that continues another', () => {
   const base = number([meta({ id: OTHER }), said('kept'), answered('kept too'), said('left behind')], 0);
 
   it.each([
@@ -270,7 +270,7 @@ describe('a session that continues another', () => {
     expect(reading).toMatchObject({ rows: 5, unreadable: 0, unknown: {} });
   });
 
-  it('can be taken back into what it took over', () => {
+  it('can be undone into the rows that it took over', () => {
     const { home } = makeCodex();
     place(home, base, OTHER);
     const rows = [
@@ -281,7 +281,7 @@ describe('a session that continues another', () => {
     expect(texts(readTranscript(codexAgent, place(home, number(rows, 3))).events, 'prompt')).toEqual(['new']);
   });
 
-  it('is read without it when it is gone, or leads back to itself', () => {
+  it('is read alone when the other is missing, or refers back to it', () => {
     const { home } = makeCodex();
     for (const thread of [OTHER, THREAD]) {
       const rows = [meta({ history_base: { thread_id: thread, end_ordinal_exclusive: 3 } }), said('new')];
@@ -292,7 +292,7 @@ describe('a session that continues another', () => {
   });
 });
 
-describe('a damaged rollout', () => {
+describe('a damaged Codex rollout', () => {
   it('counts what it cannot read and what it does not know', () => {
     const { home } = makeCodex();
     const path = place(home, [
@@ -311,7 +311,7 @@ describe('a damaged rollout', () => {
     });
   });
 
-  it('never gives broken characters on', () => {
+  it('gives events without broken characters', () => {
     const { home } = makeCodex();
     const path = place(home, [meta()]);
     writeText(path, `${readFileSync(path, 'utf8')}${toJsonLines([said('half')]).replace('half', 'half \\ud800')}`);

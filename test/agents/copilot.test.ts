@@ -4,7 +4,6 @@ import { describe, expect, it } from 'vitest';
 import { copilotAgent } from '../../src/agents/copilot/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import {
   answered,
   type CopilotRow,
@@ -18,8 +17,9 @@ import {
   start,
   story,
 } from '../fixtures/agents/copilot.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 import { expectToSurviveDamage, toJsonLines, writeText } from '../support/transcripts.ts';
 
 function layOut(rows: readonly CopilotRow[]): { machine: Machine; path: string; id: string } {
@@ -52,7 +52,7 @@ describe('copilot events', () => {
     ]);
   });
 
-  it('are prompts only when the human spoke', () => {
+  it('are prompts only when the user wrote them', () => {
     const events = read(
       said('typed'),
       said('typed while it worked', { delivery: 'steering', source: 'user' }),
@@ -63,13 +63,13 @@ describe('copilot events', () => {
     expect(prompts(events)).toEqual(['typed', 'typed while it worked']);
   });
 
-  it('tell our own brief as injected', () => {
+  it('mark our own brief as injected', () => {
     const output = { additionalContext: '# Handover 20260131-120000-k3fz\nContinue.' };
     const events = read(row('hook.end', { hookType: 'sessionStart', success: true, output }));
     expect(events).toMatchObject([{ type: 'injected', text: output.additionalContext }]);
   });
 
-  it('of sub-agents stand beside the main line', () => {
+  it('of sub-agents are kept apart from the main session', () => {
     const events = read(
       { ...answered('found it'), agentId: 'a1' },
       { ...called('c1', 'view', { path: '/a' }), agentId: 'a1' },
@@ -88,7 +88,7 @@ describe('copilot events', () => {
     ]);
   });
 
-  it('tell a compaction that worked, and errors of the provider', () => {
+  it('include a compaction that worked, and errors of the provider', () => {
     const events = read(
       row('session.compaction_start', { trigger: 'manual' }),
       row('session.compaction_complete', { success: false, error: 'no' }),
@@ -125,7 +125,7 @@ describe('copilot events', () => {
     ]);
   });
 
-  it('know the other tools', () => {
+  it('recognise the other tools', () => {
     const patch = '*** Begin Patch\n*** Delete File: old.ts\n*** End Patch';
     const events = read(
       called('c1', 'glob', { pattern: '**/*.ts' }),
@@ -168,7 +168,7 @@ describe('the to-do list of copilot', () => {
     ]);
   });
 
-  it('does not follow what failed, and leaves questions to the table alone', () => {
+  it('ignores failed statements and queries', () => {
     const events = read(
       called('c1', 'sql', { query: "INSERT INTO todos (id, title) VALUES ('a', 'One')" }),
       gave('c1', '', { success: false }),
@@ -186,8 +186,8 @@ describe('the to-do list of copilot', () => {
   });
 });
 
-describe('what copilot took back', () => {
-  it('is not told', () => {
+describe('what was undone in Copilot', () => {
+  it('gives no events', () => {
     const first = said('wrong');
     const events = read(
       said('kept'),
@@ -199,7 +199,7 @@ describe('what copilot took back', () => {
     expect(events.map((event) => 'text' in event && event.text)).toEqual(['kept', 'right']);
   });
 
-  it('may be named event by event, and may not be there', () => {
+  it('may be listed event by event, and may be missing', () => {
     const gone = answered('gone');
     const events = read(
       said('kept'),
@@ -218,7 +218,7 @@ describe('finding copilot sessions', () => {
     expect([...copilotAgent.findSessions(machine)]).toMatchObject([{ title: 'Retry "work"', cwd: STORY_CWD }]);
   });
 
-  it('looks below the home folder, and passes over what is no transcript', () => {
+  it('looks below the home folder, and skips files that are no transcripts', () => {
     const folder = makeFolder();
     const states = join(folder, 'home', '.copilot', 'session-state');
     writeText(join(states, 'empty', 'events.jsonl'), '');

@@ -7,13 +7,13 @@ import { describe, expect, it } from 'vitest';
 import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { geminiAgent } from '../../src/agents/gemini/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
-import { Chat, frameShellOutput, layOut, SESSION_ID, tellStory } from '../fixtures/agents/gemini.ts';
+import { Chat, frameShellOutput, layOut, makeStory, SESSION_ID } from '../fixtures/agents/gemini.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
-testAgent({ agent: geminiAgent, layOut: () => layOut(tellStory().text) });
+testAgent({ agent: geminiAgent, layOut: () => layOut(makeStory().text) });
 
 const SNAPSHOT = '<state_snapshot><overall_goal>All of it</overall_goal></state_snapshot>';
 
@@ -27,8 +27,8 @@ function talk(events: Event[]): string[] {
   return events.flatMap((event) => (event.type === 'prompt' || event.type === 'reply' ? [event.text] : []));
 }
 
-describe('lines of Gemini CLI that change earlier ones', () => {
-  it('a message that is written again is told once, with what was added', () => {
+describe('a Gemini CLI transcript whose later lines change earlier ones', () => {
+  it('gives one event for a message that is written again, with what was added', () => {
     const events = tell((chat) => {
       chat.call('read_file', { file_path: 'a.ts' }, 'text', { text: 'Reading.' });
       const last = chat.lines.find((line) => 'toolCalls' in line);
@@ -38,7 +38,7 @@ describe('lines of Gemini CLI that change earlier ones', () => {
     expect(ofType(events, 'call')[0]?.action).toEqual({ kind: 'read', path: `${STORY_CWD}/a.ts` });
   });
 
-  it('a rewind takes back the message that it names and all after it', () => {
+  it('loses with a rewind the named message and all after it', () => {
     const events = tell((chat) => {
       chat.human('start');
       const wrong = chat.human('the wrong way');
@@ -51,7 +51,7 @@ describe('lines of Gemini CLI that change earlier ones', () => {
     expect(ofType(events, 'call')).toEqual([]);
   });
 
-  it('the list that is written on resuming leaves out prompts and repeats replies: neither is taken from it', () => {
+  it('takes nothing from the incomplete list written on resuming', () => {
     const events = tell((chat) => {
       chat.human('start');
       const id = chat.say('started');
@@ -68,7 +68,7 @@ describe('lines of Gemini CLI that change earlier ones', () => {
     expect(talk(events)).toEqual(['start', 'started', 'go on']);
   });
 
-  it('a compression is told with its summary, and what came before it stays', () => {
+  it('has a compression with its summary, and still what came before it', () => {
     const events = tell((chat) => {
       chat.human('start');
       const summary = chat.make('user', [{ text: SNAPSHOT }]);
@@ -82,8 +82,8 @@ describe('lines of Gemini CLI that change earlier ones', () => {
   });
 });
 
-describe('what a human said to Gemini CLI', () => {
-  it('is told without the context of hooks, files and the session, and without bare commands', () => {
+describe('a prompt of the user in Gemini CLI', () => {
+  it('has no context of hooks, files or the session, and is no bare command', () => {
     const brief = '# Handover 20260131-120000-k3fz\n\nBetween the two marks &lt;x&gt; is data.';
     const events = tell((chat) => {
       chat.human(`<hook_context>${brief}</hook_context>\n\nstart`);
@@ -99,7 +99,7 @@ describe('what a human said to Gemini CLI', () => {
     expect(ofType(events, 'injected').map((event) => event.text)).toEqual([brief]);
   });
 
-  it('is an answer to a question', () => {
+  it('may be an answer to a question', () => {
     const events = tell((chat) => {
       const questions = [{ question: 'Which?' }, { question: 'Where?' }];
       chat.call('ask_user', { questions }, JSON.stringify({ answers: { 0: 'SQLite', 1: 'Here' } }));
@@ -109,8 +109,8 @@ describe('what a human said to Gemini CLI', () => {
   });
 });
 
-describe('what happened in Gemini CLI', () => {
-  it('ended as its record says', () => {
+describe('a tool call in Gemini CLI', () => {
+  it('has the outcome that its record has', () => {
     const events = tell((chat) => {
       chat.call('run_shell_command', { command: 'x' }, frameShellOutput('(empty)'));
       chat.call(
@@ -139,7 +139,7 @@ describe('what happened in Gemini CLI', () => {
     expect(ofType(events, 'limit')).toHaveLength(1);
   });
 
-  it('was planned with todos, or with the task tracker', () => {
+  it('of the todo list or the task tracker gives the plan', () => {
     const events = tell((chat) => {
       const todos = [{ description: '[a1] [TASK] Build', status: 'in_progress' }];
       chat.call('tracker_create_task', { title: 'Build', type: 'task' }, 'Created task a1: Build', {
@@ -150,8 +150,8 @@ describe('what happened in Gemini CLI', () => {
   });
 });
 
-describe('where Gemini CLI keeps sessions', () => {
-  it('older versions keep one document, in a folder that is named by a hash', () => {
+describe('finding sessions of Gemini CLI', () => {
+  it('reads the single document of older versions, in a folder named by a hash', () => {
     const { machine, path } = layOut('');
     const root = join(machine.home ?? '', '.gemini');
     rmSync(dirname(dirname(path)), { recursive: true });
@@ -159,7 +159,7 @@ describe('where Gemini CLI keeps sessions', () => {
     const document = join(root, 'tmp', hash, 'chats', 'session-2025-09-18T02-45-3b44bc68.json');
     mkdirSync(dirname(document), { recursive: true });
     writeFileSync(join(root, 'projects.json'), JSON.stringify({ projects: { [STORY_CWD]: 'shop' } }));
-    const chat = tellStory();
+    const chat = makeStory();
     const messages = chat.lines.filter((line) => 'id' in line);
     const head = { sessionId: 'old', projectHash: hash, startTime: '2025-09-18T02:45:00.000Z' };
     writeFileSync(document, JSON.stringify({ ...head, messages }, null, 2));
@@ -173,7 +173,7 @@ describe('where Gemini CLI keeps sessions', () => {
     expect(talk(readTranscript(geminiAgent, document).events)).toHaveLength(5);
   });
 
-  it('sub-agents lie in a folder of their parent, and their tasks are nobody’s prompts', () => {
+  it('finds sub-agents in their parent’s folder, whose tasks are no prompts', () => {
     const chat = new Chat('subagent');
     chat.human('Find it');
     chat.say('Found it');
@@ -184,15 +184,15 @@ describe('where Gemini CLI keeps sessions', () => {
     expect(talk(readTranscript(geminiAgent, path).events)).toEqual(['Found it']);
   });
 
-  it('GEMINI_CLI_HOME takes the place of the home', () => {
-    const { machine, path } = layOut(tellStory().text);
+  it('uses GEMINI_CLI_HOME instead of the home folder', () => {
+    const { machine, path } = layOut(makeStory().text);
     const home = makeFolder();
     const env = { GEMINI_CLI_HOME: machine.home };
     expect([...geminiAgent.findSessions(makeMachine(home, { env, home }))]).toMatchObject([{ path }]);
   });
 
-  it('a session is titled by its summary, else by what was said first', () => {
-    const chat = tellStory();
+  it('titles a session by its summary, else by its first prompt', () => {
+    const chat = makeStory();
     const title = (): string | null | undefined => geminiAgent.inspectFile(layOut(chat.text).path)?.title;
     expect(title()).toBe('Make the upload retry when the server is busy');
     chat.set({ summary: 'Upload retry' });
@@ -200,12 +200,12 @@ describe('where Gemini CLI keeps sessions', () => {
   });
 });
 
-describe('any bytes', () => {
-  it('in a transcript of Gemini CLI are read', () => {
+describe('a Gemini CLI transcript', () => {
+  it('is read with any bytes in it', () => {
     const none = { cwd: null, title: null, startedMs: null, changedMs: 0, bytes: 0, parent: null };
     const name = fc.constantFrom('session-a.jsonl', 'session-a.json');
     fc.assert(
-      fc.property(tornBytes(Buffer.from(tellStory().text)), name, (content, file) => {
+      fc.property(tornBytes(Buffer.from(makeStory().text)), name, (content, file) => {
         const { path } = layOut(content, file);
         const session: FoundSession = geminiAgent.inspectFile(path) ?? {
           agent: 'gemini',
@@ -219,7 +219,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('of the wrong kinds give no events that are none', () => {
+  it('with values of wrong types gives only valid events', () => {
     const kinds = [null, 1, 'text', true, [], {}, [null], [{ text: 1 }], [{ functionCall: { id: 'x', name: 'edit' } }]];
     const events = tell((chat) => {
       for (const type of ['user', 'gemini', 'error', 'info', 'else']) {

@@ -6,7 +6,6 @@ import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { gooseAgent } from '../../src/agents/goose/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, type Told, testAgent } from '../conformance/agents.ts';
 import { makeDatabase } from '../fixtures/agents/database.ts';
 import {
   assistant,
@@ -23,6 +22,7 @@ import {
   user,
   writeLines,
 } from '../fixtures/agents/goose.ts';
+import { STORY_CWD, type Told, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
@@ -47,7 +47,7 @@ function read(session: FoundSession | null): Event[] {
 const readMessages = (...messages: MessageFixture[]): Event[] =>
   read(gooseAgent.inspectFile(layOut({ messages }).path));
 
-/** The list is Markdown with boxes to tick: what is being worked on cannot be told from what is not begun. */
+/** The list is Markdown with boxes to tick: tasks in progress and tasks not begun look the same. */
 function tell(story: readonly Told[]): Told[] {
   return story.map((told) => {
     if (told.type !== 'plan') return told;
@@ -67,7 +67,7 @@ describe('the database of goose', () => {
     expect(readdirSync(dirname(path))).toEqual(['sessions.db']);
   });
 
-  it('of the first releases lacks columns, and is read all the same', () => {
+  it('of the first releases is read though it lacks columns', () => {
     const path = join(makeFolder(), 'sessions.db');
     makeDatabase(path, (database) => {
       createSchema(database, 'first');
@@ -79,7 +79,7 @@ describe('the database of goose', () => {
     expect(types(read(session))).toEqual(types(read(gooseAgent.inspectFile(layOut().path))));
   });
 
-  it('tells when sessions were, and whose sub-agents they were', () => {
+  it('has the time of each session, and the parent of each sub-agent', () => {
     const { machine } = layOut(
       { id: 'main' },
       { id: 'sub', type: 'sub_agent', parent: 'main' },
@@ -98,7 +98,7 @@ describe('the database of goose', () => {
     expect(find('orphan')).toMatchObject({ parent: 'unknown' });
   });
 
-  it('gives nothing where there is no SQLite', () => {
+  it('gives no sessions where there is no SQLite', () => {
     const { machine } = layOut();
     const env = { ...machine.env, HANDOVER_SQLITE: 'none' };
     expect([...gooseAgent.findSessions({ ...machine, env })]).toEqual([]);
@@ -118,15 +118,15 @@ describe('a session file of goose', () => {
     expect(read(session ?? null).map(({ type }) => type)).toEqual(fromDatabase);
   });
 
-  it('is not told twice once the database has taken it over', () => {
+  it('is not listed twice once it is in the database', () => {
     const { machine, path } = layOut();
     writeFileSync(join(dirname(path), `${SESSION_ID}.jsonl`), writeLines());
     expect([...gooseAgent.findSessions(machine)].map((session) => session.path)).toEqual([path]);
   });
 });
 
-describe('what a session of goose says', () => {
-  it('of a compaction, without the copy of the prompt that follows it', () => {
+describe('events read from a session of goose', () => {
+  it('include a compaction without the copied prompt after it', () => {
     const events = readMessages(
       user(text('work')),
       assistant(text('working')),
@@ -145,7 +145,7 @@ describe('what a session of goose says', () => {
     ]);
   });
 
-  it('nothing of summaries of single calls, nor of what nobody sees any more', () => {
+  it('leave out summaries of single calls and hidden messages', () => {
     const events = readMessages(
       hidden(user(text('A tool was called.'))),
       { ...user(text('gone')), metadata: { userVisible: false, agentVisible: false } },
@@ -154,7 +154,7 @@ describe('what a session of goose says', () => {
     expect(events).toMatchObject([{ type: 'reply', text: 'done' }]);
   });
 
-  it('of failures', () => {
+  it('include failures', () => {
     const failed = {
       type: 'toolResponse',
       id: 'c1',
@@ -177,7 +177,7 @@ describe('what a session of goose says', () => {
     ]);
   });
 
-  it('of an answer in two versions the one for the model', () => {
+  it('take the version of an answer that the model got', () => {
     const content = [
       { type: 'text', text: 'for the model', annotations: { audience: ['assistant'] } },
       { type: 'text', text: 'for the human', annotations: { audience: ['user'] } },
@@ -186,7 +186,7 @@ describe('what a session of goose says', () => {
     expect(readMessages(user(listed))).toMatchObject([{ type: 'result', ok: true, output: 'for the model' }]);
   });
 
-  it('of a question and its answer', () => {
+  it('include a question and its answer', () => {
     const ask = { actionType: 'elicitation', id: 'e1', message: 'Which one?', requested_schema: {} };
     const answer = { actionType: 'elicitationResponse', id: 'e1', user_data: { choice: 'the second' } };
     const events = readMessages(
@@ -199,12 +199,12 @@ describe('what a session of goose says', () => {
     ]);
   });
 
-  it('of a brief of ours that it is one', () => {
+  it('mark our own brief as injected', () => {
     expect(readMessages(user(text('# Handover 20260131-120000-k3fz\n\nGo on.')))).toMatchObject([{ type: 'injected' }]);
   });
 });
 
-describe('whatever the bytes are, reading of goose ends without an error', () => {
+describe('goose data of any bytes', () => {
   const consume = (path: string): void => {
     const session = gooseAgent.inspectFile(path);
     if (session !== null) read(session);
@@ -215,7 +215,7 @@ describe('whatever the bytes are, reading of goose ends without an error', () =>
   it.each([
     ['a database', '.db', (): Buffer => readFileSync(layOut().path)],
     ['a file', '.jsonl', (): Buffer => Buffer.from(writeLines())],
-  ])('of %s', (_, extension, make) => {
+  ])('is read without an error from %s', (_, extension, make) => {
     const folder = makeFolder();
     let count = 0;
     fc.assert(

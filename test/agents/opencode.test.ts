@@ -6,7 +6,6 @@ import { type FoundSession, startReadStats } from '../../src/agents/agent.ts';
 import { opencodeAgent } from '../../src/agents/opencode/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import { makeDatabase, openDatabase } from '../fixtures/agents/database.ts';
 import {
   assistant,
@@ -20,6 +19,7 @@ import {
   tool,
   user,
 } from '../fixtures/agents/opencode.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
@@ -67,7 +67,7 @@ describe('the database of opencode', () => {
     running.close();
   });
 
-  it('gives its newest session that is no sub-agent’s', () => {
+  it('gives the newest session that is not of a sub-agent', () => {
     const { path } = layOut(
       { id: 'ses_old', updated: 1 },
       { id: 'ses_new', updated: 3 },
@@ -76,7 +76,7 @@ describe('the database of opencode', () => {
     expect(opencodeAgent.inspectFile(path)).toMatchObject({ id: 'ses_new' });
   });
 
-  it('tells which session started a sub-agent, and which name was given', () => {
+  it('has the parent of a sub-agent, and the name of a session', () => {
     const { machine } = layOut(
       { id: 'ses_main' },
       { id: 'ses_sub', parent: 'ses_main', title: 'New session - 2026-01-31T12:00:00.000Z' },
@@ -89,7 +89,7 @@ describe('the database of opencode', () => {
     expect(sessions.find(({ id }) => id === 'ses_sub')).toMatchObject({ parent: 'ses_main', title: null });
   });
 
-  it('gives nothing where there is no SQLite', () => {
+  it('gives no sessions where there is no SQLite', () => {
     const { machine } = layOut();
     const env = { ...machine.env, HANDOVER_SQLITE: 'none' };
     expect([...opencodeAgent.findSessions({ ...machine, env })]).toEqual([]);
@@ -104,7 +104,7 @@ describe('the database of opencode', () => {
     expect(find({})).toEqual([]);
   });
 
-  it('of another program is not taken for one of OpenCode', () => {
+  it('is not confused with the database of another program', () => {
     const path = join(makeFolder(), 'other.db');
     makeDatabase(path, (database) => database.exec('CREATE TABLE session (id TEXT)'));
     expect(opencodeAgent.inspectFile(path)).toBeNull();
@@ -118,25 +118,25 @@ describe('the export of opencode', () => {
     return path;
   };
 
-  it('reads like the database it came from', () => {
+  it('gives the same events as the database it came from', () => {
     const fromExport = read(opencodeAgent.inspectFile(write(exportSession())));
     const fromDatabase = read(opencodeAgent.inspectFile(layOut().path));
     expect(fromExport).toEqual(fromDatabase);
     expect(fromExport.length).toBeGreaterThan(10);
   });
 
-  it('says which session it is', () => {
+  it('has the id of its session', () => {
     const path = write(exportSession());
     expect(opencodeAgent.inspectFile(path)).toMatchObject({ id: SESSION_ID, path, cwd: STORY_CWD });
   });
 
-  it('is not taken for one when it is other JSON', () => {
+  it('is not confused with other JSON', () => {
     expect(opencodeAgent.inspectFile(write('{"info":1,"messages":[]}'))).toBeNull();
     expect(opencodeAgent.inspectFile(write('[]'))).toBeNull();
     expect(opencodeAgent.inspectFile(join(makeFolder(), 'none'))).toBeNull();
   });
 
-  it('ends where the session was reverted to', () => {
+  it('ends at the message the session was reverted to', () => {
     const messages = [user(text('one')), assistant(text('first'), text('second')), user(text('two'))];
     const revertTo = (revert: object): unknown[] =>
       read(opencodeAgent.inspectFile(write(exportSession(messages, { revert })))).map((event) =>
@@ -148,8 +148,8 @@ describe('the export of opencode', () => {
   });
 });
 
-describe('what a session of opencode says', () => {
-  it('of synthetic text only what is ours', () => {
+describe('events read from a session of opencode', () => {
+  it('include of synthetic text only our own brief', () => {
     const events = readMessages(
       user(
         text('# Handover 20260131-120000-k3fz\n\nGo on.', { synthetic: true }),
@@ -160,7 +160,7 @@ describe('what a session of opencode says', () => {
     expect(events.map(({ type }) => type)).toEqual(['injected', 'prompt']);
   });
 
-  it('of a compaction, with its summary and without the words to itself', () => {
+  it('include a compaction with its summary, without its instructions', () => {
     const summary = assistant(text('We did much.'));
     const events = readMessages(
       user(text('work')),
@@ -178,7 +178,7 @@ describe('what a session of opencode says', () => {
     ]);
   });
 
-  it('of errors of the provider, but not of an interrupt', () => {
+  it('include errors of the provider, but no interrupts', () => {
     const failed = (error: object): MessageFixture => {
       const message = assistant();
       return { ...message, info: { ...message.info, error } };
@@ -194,7 +194,7 @@ describe('what a session of opencode says', () => {
     ]);
   });
 
-  it('of a question and its answer', () => {
+  it('include a question and its answer', () => {
     const events = readMessages(
       assistant(
         tool('question', {
@@ -210,7 +210,7 @@ describe('what a session of opencode says', () => {
     ]);
   });
 
-  it('of tools by what they do', () => {
+  it('classify tools by what they do', () => {
     const patchText = [
       '*** Begin Patch',
       '*** Add File: new.ts',
@@ -264,7 +264,7 @@ describe('what a session of opencode says', () => {
     });
   });
 
-  it('of kinds that are new, by counting them', () => {
+  it('leave out unknown kinds, which are counted', () => {
     const { path } = layOut({ messages: [user({ type: 'hologram' }, { type: 'hologram' })] });
     const session = opencodeAgent.inspectFile(path);
     const reading = startReadStats();
@@ -274,7 +274,7 @@ describe('what a session of opencode says', () => {
   });
 });
 
-describe('whatever the bytes are, reading of opencode ends without an error', () => {
+describe('OpenCode data of any bytes', () => {
   const consume = (path: string): void => {
     const session = opencodeAgent.inspectFile(path);
     if (session !== null) read(session);
@@ -282,7 +282,7 @@ describe('whatever the bytes are, reading of opencode ends without an error', ()
     read({ ...file, startedMs: null, changedMs: 0, bytes: 0, parent: null });
   };
 
-  it('of an export', () => {
+  it('is read without an error from an export', () => {
     const folder = makeFolder();
     const torn = tornBytes(Buffer.from(exportSession()));
     fc.assert(
@@ -294,7 +294,7 @@ describe('whatever the bytes are, reading of opencode ends without an error', ()
     );
   });
 
-  it('of a database', () => {
+  it('is read without an error from a database', () => {
     const folder = makeFolder();
     const torn = tornBytes(readFileSync(layOut().path));
     let count = 0;

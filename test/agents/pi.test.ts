@@ -6,7 +6,6 @@ import { type FoundSession, type ReadStats, startReadStats } from '../../src/age
 import { piAgent } from '../../src/agents/pi/transcript.ts';
 import type { Event } from '../../src/model/event.ts';
 import type { Machine } from '../../src/platform/machine.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
 import {
   assistant,
   call,
@@ -19,6 +18,7 @@ import {
   user,
   writeRows,
 } from '../fixtures/agents/pi.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
@@ -51,7 +51,7 @@ testAgent({
 });
 
 describe('the sessions of pi', () => {
-  it('are found in the home folder, and where the variables say', () => {
+  it('are found in the home folder and where environment variables point', () => {
     const { machine, path } = layOut();
     const sessions = dirname(dirname(path));
     const find = (changes: Partial<Machine>): string[] =>
@@ -66,7 +66,7 @@ describe('the sessions of pi', () => {
     expect(find({ home })).toEqual([own]);
   });
 
-  it('have the name that the user gave last', () => {
+  it('have the name that the user set last', () => {
     const named = (name: string): Record<string, unknown> => entry('session_info', name, null, { name });
     const { path } = layOut(writeRows([header(), named('first'), named('second')]));
     expect(piAgent.inspectFile(path)).toMatchObject({
@@ -75,7 +75,7 @@ describe('the sessions of pi', () => {
     });
   });
 
-  it('are not taken from other files', () => {
+  it('are not mistaken for other files', () => {
     const path = join(makeFolder(), 'other.jsonl');
     writeFileSync(path, '{"type":"session_meta","payload":{}}\n');
     expect(piAgent.inspectFile(path)).toBeNull();
@@ -86,7 +86,7 @@ describe('the tree of a session of pi', () => {
   const message = (id: string, parent: string | null, content: string): Record<string, unknown> =>
     entry('message', id, parent, { message: user(content) });
 
-  it('is told along the branch that ends in the last entry', () => {
+  it('is read along the branch that ends in the last entry', () => {
     const events = readRows(
       message('a', null, 'one'),
       message('b', 'a', 'left'),
@@ -98,7 +98,7 @@ describe('the tree of a session of pi', () => {
     expect(said(events)).toEqual(['one', 'two', 'three']);
   });
 
-  it('is told though a line of it was lost', () => {
+  it('is read though a line of it is missing', () => {
     const events = readRows(
       message('a', null, 'one'),
       message('b', 'a', 'left'),
@@ -108,19 +108,19 @@ describe('the tree of a session of pi', () => {
     expect(said(events)).toEqual(['one', 'two', 'three']);
   });
 
-  it('is told though it bites its tail', () => {
+  it('is read though it has a cycle', () => {
     const events = readRows(message('a', 'b', 'one'), message('b', 'a', 'two'), message('a', 'b', 'three'));
     expect(said(events)).toEqual(['one', 'two', 'three']);
   });
 
-  it('is no tree in the first version of the format', () => {
+  it('is a plain list in the first version of the format', () => {
     const plain = (content: string): Record<string, unknown> => ({ type: 'message', message: user(content) });
     expect(said(readRows(plain('one'), plain('two')))).toEqual(['one', 'two']);
   });
 });
 
-describe('what a session of pi says', () => {
-  it('of compactions and of branches that were left', () => {
+describe('events read from a session of pi', () => {
+  it('include compactions and summaries of abandoned branches', () => {
     const events = readRows(
       ...chain(user('work')),
       entry('compaction', 'k', 'e1', { summary: 'Much was done.', firstKeptEntryId: 'e1', tokensBefore: 5 }),
@@ -133,7 +133,7 @@ describe('what a session of pi says', () => {
     ]);
   });
 
-  it('of messages of extensions only those that are ours', () => {
+  it('include of extension messages only our own', () => {
     const custom = (id: string, parentId: string | null, content: unknown): Record<string, unknown> =>
       entry('custom_message', id, parentId, { customType: 'x', content, display: true });
     const events = readRows(
@@ -143,7 +143,7 @@ describe('what a session of pi says', () => {
     expect(events).toMatchObject([{ type: 'injected' }]);
   });
 
-  it('of commands that the human ran', () => {
+  it('include commands that the user ran', () => {
     const events = readRows(
       ...chain({ role: 'bashExecution', command: 'ls', output: 'a\nb', exitCode: 2, cancelled: false }),
     );
@@ -153,7 +153,7 @@ describe('what a session of pi says', () => {
     ]);
   });
 
-  it('of errors of the provider, but not of an interrupt', () => {
+  it('include errors of the provider, but no interrupts', () => {
     const stopped = (stopReason: string): Record<string, unknown> => ({
       ...assistant(),
       stopReason,
@@ -164,7 +164,7 @@ describe('what a session of pi says', () => {
     ]);
   });
 
-  it('of tools by what they do', () => {
+  it('classify tools by what they do', () => {
     const events = readRows(
       ...chain(
         assistant(
@@ -185,7 +185,7 @@ describe('what a session of pi says', () => {
     ]);
   });
 
-  it('of a command that was stopped no status', () => {
+  it('have no exit status for a stopped command', () => {
     const events = readRows(
       ...chain(
         assistant(call('c1', 'bash', { command: 'sleep 9' })),
@@ -195,7 +195,7 @@ describe('what a session of pi says', () => {
     expect(events.at(-1)).toMatchObject({ type: 'result', ok: false, exit: null });
   });
 
-  it('of rows that are broken or new, by counting them', () => {
+  it('leave out broken and unknown rows, which are counted', () => {
     const { path } = layOut();
     appendFileSync(path, '{"type":"hologram","id":"h","parentId":"e13","timestamp":"x"}\nnot json\n{"type":"mess');
     const reading = startReadStats();
@@ -204,8 +204,8 @@ describe('what a session of pi says', () => {
   });
 });
 
-describe('whatever the bytes are, reading of pi ends without an error', () => {
-  it('of a file', () => {
+describe('a pi session of any bytes', () => {
+  it('is read without an error', () => {
     const { path } = layOut();
     const session = piAgent.inspectFile(path);
     if (session === null) throw new Error('no session');

@@ -7,14 +7,14 @@ import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
 
 import { qwenAgent } from '../../src/agents/qwen/transcript.ts';
 import { Event } from '../../src/model/event.ts';
-import { STORY_CWD, testAgent } from '../conformance/agents.ts';
-import { layOut as layOutClaude, tellStory as tellClaudeStory } from '../fixtures/agents/claude-code.ts';
-import { Chat, frameShellOutput, layOut, SESSION_ID, tellStory } from '../fixtures/agents/qwen.ts';
+import { layOut as layOutClaude, makeStory as makeClaudeStory } from '../fixtures/agents/claude-code.ts';
+import { Chat, frameShellOutput, layOut, makeStory, SESSION_ID } from '../fixtures/agents/qwen.ts';
+import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
+import { ofType, readTranscript } from '../support/read-transcript.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { ofType, readTranscript } from '../support/told-events.ts';
 import { tornBytes } from '../support/torn-bytes.ts';
 
-testAgent({ agent: qwenAgent, layOut: () => layOut(tellStory().text) });
+testAgent({ agent: qwenAgent, layOut: () => layOut(makeStory().text) });
 
 const BRIEF = '# Handover 20260131-120000-k3fz\n\nFor Qwen Code.\n';
 
@@ -28,8 +28,8 @@ function talk(events: Event[]): string[] {
   return events.flatMap((event) => (event.type === 'prompt' || event.type === 'reply' ? [event.text] : []));
 }
 
-describe('what a human said to Qwen Code', () => {
-  it('is told as it was typed, without files and hooks, also when it was typed while the agent worked', () => {
+describe('a prompt of the user in Qwen Code', () => {
+  it('has the typed text without files and hooks, also when typed during a turn', () => {
     const events = tell((chat) => {
       const parts = [
         { text: 'Explain @a.ts' },
@@ -58,7 +58,7 @@ describe('what a human said to Qwen Code', () => {
     expect(events).toEqual([]);
   });
 
-  it('is a command with arguments, told once', () => {
+  it('may be a command with arguments, and gives one event', () => {
     const events = tell((chat) => {
       chat.system('slash_command', {
         phase: 'invocation',
@@ -72,7 +72,7 @@ describe('what a human said to Qwen Code', () => {
     expect(talk(events)).toEqual(['/review this branch', 'go on']);
   });
 
-  it('is an answer to a question', () => {
+  it('may be an answer to a question', () => {
     const events = tell((chat) => {
       chat.call('a', 'ask_user_question', { questions: [{ question: 'Which?', header: 'Store' }] });
       chat.result('a', 'ask_user_question', 'User has provided the following answers:\n\n**Store**: SQLite');
@@ -82,8 +82,8 @@ describe('what a human said to Qwen Code', () => {
   });
 });
 
-describe('what happened in Qwen Code', () => {
-  it('does not count when it was rewound', () => {
+describe('events of Qwen Code', () => {
+  it('leave out what was rewound', () => {
     const events = tell((chat) => {
       chat.human('start');
       chat.say('started');
@@ -103,7 +103,7 @@ describe('what happened in Qwen Code', () => {
     expect(talk(all)).toEqual(['again']);
   });
 
-  it('is compacted, stopped by errors once for each, and set apart for sub-agents', () => {
+  it('include compactions and each error once, with sub-agents kept apart', () => {
     const events = tell((chat) => {
       const uiEvent = {
         'event.name': 'qwen-code.api_error',
@@ -124,7 +124,7 @@ describe('what happened in Qwen Code', () => {
     ]);
   });
 
-  it('ended as the result says: status, exit status, and whether a file was new', () => {
+  it('have from the result the status, exit status and whether a file was new', () => {
     const events = tell((chat) => {
       chat.call('a', 'run_shell_command', { command: 'x' });
       chat.result('a', 'run_shell_command', frameShellOutput('x', 'one\nError: two', 3));
@@ -148,8 +148,8 @@ describe('what happened in Qwen Code', () => {
   });
 });
 
-describe('where Qwen Code keeps sessions', () => {
-  it('sub-agents have files of their own, and a parent', () => {
+describe('finding sessions of Qwen Code', () => {
+  it('lists sub-agents with their parent', () => {
     const chat = new Chat();
     chat.human('Find it', { isSidechain: true, agentId: 'explore-1' });
     chat.model([{ text: 'Found it' }], { isSidechain: true, agentId: 'explore-1' });
@@ -158,33 +158,33 @@ describe('where Qwen Code keeps sessions', () => {
     expect(readTranscript(qwenAgent, path).events).toMatchObject([{ type: 'reply', text: 'Found it' }]);
   });
 
-  it('QWEN_RUNTIME_DIR names another folder', () => {
-    const { machine, path } = layOut(tellStory().text);
+  it('looks into QWEN_RUNTIME_DIR where it is set', () => {
+    const { machine, path } = layOut(makeStory().text);
     const home = makeFolder();
     const env = { QWEN_RUNTIME_DIR: join(machine.home ?? '', '.qwen') };
     expect([...qwenAgent.findSessions(makeMachine(home, { env, home }))]).toMatchObject([{ path }]);
   });
 
-  it('its files and those of Claude Code are told apart', () => {
-    expect(claudeCodeAgent.inspectFile(layOut(tellStory().text).path)).toBeNull();
+  it('distinguishes its files from those of Claude Code', () => {
+    expect(claudeCodeAgent.inspectFile(layOut(makeStory().text).path)).toBeNull();
     const chat = new Chat();
     chat.model([{ text: 'Found it' }], { isSidechain: true });
     expect(claudeCodeAgent.inspectFile(layOut(chat.text).path)).toBeNull();
-    expect(qwenAgent.inspectFile(layOutClaude(tellClaudeStory().text).path)).toBeNull();
+    expect(qwenAgent.inspectFile(layOutClaude(makeClaudeStory().text).path)).toBeNull();
   });
 
-  it('a first row that does not end within what is looked at still tells the folder', () => {
+  it('knows the project folder even when the first row is very long', () => {
     const chat = new Chat();
     chat.human('long '.repeat(50_000));
     expect(qwenAgent.inspectFile(layOut(chat.text).path)).toMatchObject({ id: SESSION_ID, cwd: STORY_CWD });
   });
 });
 
-describe('any bytes', () => {
-  it('in a transcript of Qwen Code are read', () => {
+describe('a Qwen Code transcript', () => {
+  it('is read with any bytes in it', () => {
     const none = { cwd: null, title: null, startedMs: null, changedMs: 0, bytes: 0, parent: null };
     fc.assert(
-      fc.property(tornBytes(Buffer.from(tellStory().text)), (content) => {
+      fc.property(tornBytes(Buffer.from(makeStory().text)), (content) => {
         const { path } = layOut(content);
         const session: FoundSession = qwenAgent.inspectFile(path) ?? {
           agent: 'qwen',
@@ -198,7 +198,7 @@ describe('any bytes', () => {
     );
   });
 
-  it('of the wrong kinds give no events that are none', () => {
+  it('with values of wrong types gives only valid events', () => {
     const kinds = [
       null,
       1,

@@ -46,7 +46,7 @@ describe('the public API', () => {
     await expect(api.findHandover(store, saved.id)).rejects.toMatchObject({ code: 'HANDOVER_NOT_FOUND' });
   });
 
-  it('captures a transcript once, and tells what is new in it', async () => {
+  it('captures a transcript once, and says that it is known the second time', async () => {
     const store = openOwnStore();
     const first = await api.captureTranscript(store, 'test/fixtures/sessions/rails.jsonl');
     expectTypeOf(first).toEqualTypeOf<api.CaptureResult>();

@@ -33,13 +33,13 @@ function findCycle(requires: ReadonlyMap<string, readonly string[]>): string[] |
   return null;
 }
 
-it.each(['dist/cli', 'dist/hook', 'dist/start'])('no two files of %s need each other', (folder) => {
+it.each(['dist/cli', 'dist/hook', 'dist/start'])('no two files of %s import each other', (folder) => {
   const requires = readRequires(folder);
   expect(requires.size).toBeGreaterThan(0);
   expect(findCycle(requires)).toBeNull();
 });
 
-it('knows a circle when there is one', () => {
+it('the check for circular imports finds one', () => {
   expect(
     findCycle(
       new Map([

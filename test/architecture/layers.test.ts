@@ -70,38 +70,38 @@ function surfaceOf(path: string): string {
 const inside = imports.filter(({ to }) => /^(?:src|eval)\//.test(to));
 const outside = imports.filter(({ to }) => !/^(?:src|eval)\//.test(to));
 
-describe('imports point one way', () => {
-  it('reads the imports at all', () => {
+describe('imports in src and eval', () => {
+  it('are found by this test', () => {
     expect(inside.length).toBeGreaterThan(100);
     expect(inside.every(({ to }) => sources.has(to))).toBe(true);
   });
 
-  it('only from a folder to the ones below it, and from no surface to another', () => {
+  it('go only from a folder to the ones below it, and from no surface to another', () => {
     expect(inside.filter((one) => !goesDown(one)).map(({ from, to }) => `${from} -> ${to}`)).toEqual([]);
   });
 
-  it('in every folder that there is', () => {
+  it('are checked in every folder', () => {
     const areas = new Set(files.filter((file) => file.startsWith('src/')).map(areaOf));
     expect([...areas].sort()).toEqual([...LAYERS, ...BASE, 'index.ts'].sort());
   });
 
-  it('with a yardstick that shares no way of reading sessions or finding names with what it measures', () => {
+  it('keep the evaluation independent of how the product reads sessions and finds names', () => {
     const yardstick = inside.filter(({ from }) => areaOf(from) === 'eval' && !from.startsWith('eval/arms/'));
     const measured = /^src\/(?:distill|app\/capture|agents\/(?!(?:shared\/)?json\.ts))/;
     expect(yardstick.length).toBeGreaterThan(20);
     expect(yardstick.filter(({ to }) => measured.test(to))).toEqual([]);
   });
 
-  it('without a cycle of any kind: types and what is imported on demand count too', () => {
+  it('form no cycle, including type imports and dynamic imports', () => {
     expect(findCycle(inside)).toBeNull();
   });
 
-  it('knows a cycle when there is one', () => {
+  it('with a cycle are recognised', () => {
     const edge = (from: string, to: string): Import => ({ from, to });
     expect(findCycle([edge('a', 'b'), edge('b', 'c'), edge('c', 'b')])).toEqual(['b', 'c', 'b']);
   });
 
-  it('with the operating system behind platform', () => {
+  it('of operating system modules occur only in platform', () => {
     const system = /^node:(fs|fs\/promises|os|child_process|net|http|https|tty|worker_threads|module|process)$/;
     const wrong = outside.filter(
       ({ from, to }) => system.test(to) && areaOf(from) !== 'platform' && areaOf(from) !== 'eval',
@@ -109,14 +109,14 @@ describe('imports point one way', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('with nothing of the outside in the model but hashing and schemas', () => {
+  it('of the model go outside only for hashing and schemas', () => {
     const wrong = outside.filter(
       ({ from, to }) => areaOf(from) === 'model' && to !== 'node:crypto' && to !== 'valibot',
     );
     expect(wrong).toEqual([]);
   });
 
-  it('with the command line framework and the prompts in surfaces only', () => {
+  it('of the command line framework and the prompts occur only in surfaces', () => {
     const wrong = outside.filter(({ from, to }) => /^@(stricli|clack)\//.test(to) && areaOf(from) !== 'surfaces');
     expect(wrong).toEqual([]);
   });
@@ -127,15 +127,15 @@ function isProgram(file: string): boolean {
   return ['eval/main.ts', 'eval/search/main.ts', 'eval/redaction/main.ts'].includes(file);
 }
 
-describe('what a source file may do', () => {
+describe('source files', () => {
   const isOutside = (file: string): boolean =>
     areaOf(file) !== 'platform' && areaOf(file) !== 'surfaces' && !isProgram(file);
 
-  it('only platform and surfaces know the process', () => {
+  it('use the process object only in platform and surfaces', () => {
     expect(find(/\bprocess\./, isOutside)).toEqual([]);
   });
 
-  it('only surfaces print', () => {
+  it('print only in surfaces', () => {
     const prints = inside.filter(
       ({ from, to }) => /platform\/(streams|print)\.ts$/.test(to) && areaOf(from) !== 'surfaces' && !isProgram(from),
     );
@@ -143,30 +143,30 @@ describe('what a source file may do', () => {
     expect(find(/\bconsole\.|stdout\.write|stderr\.write/, (file) => areaOf(file) !== 'surfaces')).toEqual([]);
   });
 
-  it('time and chance come from the machine that is passed in', () => {
+  it('take time and randomness from the machine that is passed in', () => {
     expect(find(/\bDate\.now\(|new Date\(\)|Math\.random\(/, (file) => areaOf(file) !== 'platform')).toEqual([]);
   });
 
-  it('no shell is ever started', () => {
+  it('never start a shell', () => {
     expect(find(/shell:\s*true|\bexecSync\(|\bexec\(\s*[`'"](?!PRAGMA|BEGIN|COMMIT|ROLLBACK)/, () => true)).toEqual([]);
   });
 
-  it('no any, no cast but const, no non-null assertion', () => {
+  it('have no any, no cast but const, no non-null assertion', () => {
     expect(find(/\bas (?!const\b|[a-z]+ from|Timestamp\b)[A-Za-z]+[;,)]|: any\b|<any>/, () => true)).toEqual([]);
   });
 
-  it('no empty catch', () => {
+  it('have no empty catch', () => {
     expect(find(/catch(?: \(\w+\))? \{\s*\}/, () => true)).toEqual([]);
   });
 
-  it('is named for the problem', () => {
+  it('are named for the problem', () => {
     expect(files.filter((file) => /(manager|service|helper|util)/i.test(file))).toEqual([]);
     expect(find(/\b(?:class|interface|function|const)\s+\w*(?:Manager|Service|Helper|Utils?)\b/, () => true)).toEqual(
       [],
     );
   });
 
-  it('stays within 400 lines, tests within 500', () => {
+  it('stay within 400 lines, tests within 500', () => {
     const tests = [...listFiles('test', '.ts', '.mjs'), ...listFiles('scripts', '.mjs')];
     const count = (file: string): number => readFileSync(file, 'utf8').split('\n').length - 1;
     expect(files.filter((file) => count(file) > 400)).toEqual([]);

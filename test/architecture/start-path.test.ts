@@ -94,7 +94,7 @@ describe('the start path', () => {
       expect([heavy, code.includes(heavy)]).toEqual([heavy, false]);
   });
 
-  it('names what it looks for in the way in which the rest of the program has it', () => {
+  it('uses the same names as the rest of the program', () => {
     const all = listFiles('dist/cli', '.cjs')
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n');
@@ -122,7 +122,7 @@ describe('the start path of a hook', () => {
     ['SessionStart', { source: 'startup' }],
     ['SessionStart', { source: 'compact' }],
     ['UserPromptSubmit', { prompt: 'go on' }],
-  ])('%s %j loads three files of ours, and of Node only what is there anyway', (event, more) => {
+  ])('%s %j loads three files of ours, and no further modules of Node', (event, more) => {
     const loads = recordHook(event, input(more));
     const own = loads.filter((name) => name.endsWith('.cjs')).map((name) => basename(name));
     expect(own).toEqual(['hook.cjs', 'start.cjs', 'main.cjs']);
@@ -136,7 +136,7 @@ describe('the start path of a hook', () => {
     ]);
   });
 
-  it('of a turn that is over loads the means to start its worker besides', () => {
+  it('at the end of a turn also loads what starts the worker', () => {
     expect(heavyOf(recordHook('Stop', input({})))).toEqual(['child_process']);
   });
 });

@@ -10,7 +10,7 @@ import { findComplaints, findOpenPaths } from './state-checks.mjs';
 const SIZES = ['16k', '32k', '64k', '128k', '256k'];
 const FAILURES_IN_A_ROW = 3;
 
-/** Saves into a disk that fills up: each save is kept whole, or fails honestly and harms no other. */
+/** Saves into a disk that fills up: each save succeeds completely, or fails with an error and harms no other. */
 export async function checkFullDisk() {
   const tally = new Tally('full disk');
   let saves = 0;

@@ -40,7 +40,7 @@ export function removeBox(box) {
   rmSync(box.folder, { recursive: true, force: true });
 }
 
-/** Removes what is left, unless a box was kept as evidence. */
+/** Removes what is left, unless a box was kept for inspection. */
 export function closeSandbox() {
   if (top !== undefined && readdirSync(top).length === 0) rmSync(top, { recursive: true });
 }

@@ -75,7 +75,7 @@ function pathOfSession({ folder }, number) {
   return join(folder, '.claude/projects/-app', `aaaaaaaa-0000-4000-8000-00000000000${number}.jsonl`);
 }
 
-/** What the archives alone tell. @param {Box} box */
+/** What the archives alone have. @param {Box} box */
 async function findWithoutIndex(box) {
   rmSync(join(box.store, 'sessions.sqlite'));
   return await findHits(box, SEARCH);

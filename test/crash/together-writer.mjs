@@ -8,7 +8,7 @@ import {
   sealHandover,
 } from '../../dist/internals/index.mjs';
 
-/* Saves COUNT handovers and acknowledges each on standard output once it is kept: node together-writer.mjs NAME COUNT */
+/* Saves COUNT handovers and acknowledges each on standard output once it is saved: node together-writer.mjs NAME COUNT */
 
 const [name = '', count = '0'] = process.argv.slice(2);
 const machine = describeMachine();

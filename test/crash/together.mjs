@@ -121,7 +121,7 @@ function start(box, program, args) {
 }
 
 /**
- * A writer that was killed may have kept one more than it could tell of.
+ * A writer that was killed may have saved one more than it could report.
  * @param {Box} box
  * @param {string[]} acknowledged
  * @param {number} killed

@@ -16,13 +16,13 @@ const HOOK = join(PACKAGE, 'bin', 'hook.cjs');
 
 /**
  * The worker of a hook. However it is disturbed, the next one leaves what an undisturbed one would have left: the session is
- * captured once, lies ready, and the journal tells what it was given and that it took it up.
+ * captured once, its brief is prepared, and the journal records the delivery and that it was consumed.
  * @type {Scenario}
  */
 export const WORKER_SCENARIO = { name: 'worker', light: true, prepare: prepareWorker };
 
 /**
- * A session that was captured, compacted and given its brief, and has come to the end of one more turn.
+ * A session that was captured, compacted and got its brief, and has come to the end of one more turn.
  * @param {Box} box
  * @returns {Promise<Prepared>}
  */

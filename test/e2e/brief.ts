@@ -7,14 +7,14 @@ const ID = '\\d{8}-\\d{6}-[a-z0-9]{4}';
 const BRIEF = new RegExp(`# Handover ${ID} for [\\s\\S]*?(?=# Handover ${ID}|(?![\\s\\S]))`, 'g');
 const HINT = new RegExp(`# Handover ${ID}: .*`, 'g');
 
-/** Exactly one brief is in the request, in whichever message, and it tells the story. */
+/** Exactly one brief is in the request, in whichever message, and it describes the story. */
 export function expectBrief(request: RecordedRequest, { goal, file, decision }: Story): void {
   const briefs = find(request, BRIEF);
   expect(briefs, describeRequest(request)).toHaveLength(1);
   for (const fact of [goal, file, decision]) expect(briefs[0]).toContain(fact);
 }
 
-/** One line names the handover, and nothing more is told of it. */
+/** One line names the handover, and nothing more. */
 export function expectHint(request: RecordedRequest): void {
   expect(find(request, BRIEF), describeRequest(request)).toEqual([]);
   expect(find(request, HINT), describeRequest(request)).toHaveLength(1);

@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
 import { listChosenDrivers } from './drivers/table.ts';
 import { Stage } from './stage.ts';
-import { STORY, tellStory } from './story.ts';
+import { makeStory, STORY } from './story.ts';
 
 describe.each(listChosenDrivers())('the transcript of $agent', (driver) => {
   it('gives goal, file, command and decision', async () => {
     const stage = await Stage.open(driver);
-    stage.model.play('work', tellStory(driver, stage.project));
+    stage.model.play('work', makeStory(driver, stage.project));
     const run = await stage.ask(driver, { prompt: STORY.goal, goOn: false });
     expect(run.status, run.stderr).toBe(0);
     expect(readFileSync(join(stage.project, STORY.file), 'utf8')).toContain('LIMIT = 3');

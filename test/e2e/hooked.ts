@@ -3,7 +3,7 @@ import type { Driver } from './drivers/driver.ts';
 import { writeSettings } from './drivers/settings.ts';
 import type { RecordedRequest } from './model/server.ts';
 import { Stage, type StageOptions } from './stage.ts';
-import { STORY, type Story, tellStory } from './story.ts';
+import { makeStory, STORY, type Story } from './story.ts';
 
 export const NEXT = 'Go on with it.';
 
@@ -20,10 +20,10 @@ export interface WorkOptions extends StageOptions {
   story?: Story;
 }
 
-/** A whole session that tells a story. */
+/** A whole session that follows the story. */
 export async function work(stage: Stage, driver: Driver, options: WorkOptions = {}): Promise<void> {
   const { story = STORY, cwd = stage.project } = options;
-  stage.model.play('work', tellStory(driver, cwd, story));
+  stage.model.play('work', makeStory(driver, cwd, story));
   const run = await stage.ask(driver, { prompt: story.goal, goOn: false }, options);
   expect(run.status, run.stderr).toBe(0);
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Ends what still runs with a home in or below a folder that only a test uses. Elsewhere than on Linux it cannot be told. */
+/** Ends what still runs with a home in or below a folder that only a test uses. Only Linux can tell which. */
 export function killProcessesBelow(folder) {
   if (process.platform !== 'linux') return;
   for (const pid of readdirSync('/proc').filter((name) => /^\d+$/.test(name))) {

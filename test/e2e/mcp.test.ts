@@ -13,14 +13,14 @@ function call(driver: Driver, tool: string, args: Record<string, unknown>): Step
   return { call: { ...driver.nameTool(tool), args } };
 }
 
-/** What the tools gave to the model, as far as it was told of it. */
+/** What the tools returned to the model. */
 function readResults(requests: readonly RecordedRequest[]): string {
   const results = requests.at(-1)?.messages.filter(({ role }) => role === 'tool') ?? [];
   return results.map(({ text }) => text).join('\n');
 }
 
 describe.each(listChosenDrivers())('the MCP server in $agent', (driver) => {
-  it('gives the brief to the model, and keeps what the model declares', async () => {
+  it('gives the brief to the model, and saves what the model declares', async () => {
     const stage = await openHooked(driver);
     await work(stage, driver);
     stage.model.play('tools', [

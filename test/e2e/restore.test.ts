@@ -4,7 +4,7 @@ import type { Compaction, Driver } from './drivers/driver.ts';
 import { listChosenDrivers } from './drivers/table.ts';
 import { askNext, openHooked, work } from './hooked.ts';
 import type { Stage } from './stage.ts';
-import { STORY, tellStory } from './story.ts';
+import { makeStory, STORY } from './story.ts';
 
 async function compact(stage: Stage, driver: Driver, compaction: Compaction): Promise<void> {
   const isByTokens = compaction.by === 'tokens';
@@ -29,7 +29,7 @@ describe.each(listChosenDrivers())('with the hooks of $agent', (driver) => {
     });
   }
 
-  it('a new session is told of the last one', async () => {
+  it('a new session gets a hint about the last one', async () => {
     const stage = await openHooked(driver);
     await work(stage, driver);
     expectHint(await askNext(stage, driver, { goOn: false }));
@@ -43,7 +43,7 @@ describe.each(listChosenDrivers())('with the hooks of $agent', (driver) => {
 
   it('what was done before a kill is in the next session', async () => {
     const stage = await openHooked(driver, 'brief');
-    const steps = tellStory(driver, stage.project).slice(0, -1);
+    const steps = makeStory(driver, stage.project).slice(0, -1);
     stage.model.play('killed', [...steps, { hang: true }]);
     await stage.askAndKill(driver, { prompt: STORY.goal, goOn: false });
     expectBrief(await askNext(stage, driver, { goOn: false }), STORY);

@@ -42,7 +42,7 @@ export function makeRepository(folder: string): void {
 }
 
 /** Edits the file, states the decision and runs the command. */
-export function tellStory(driver: Driver, project: string, story: Story = STORY): Step[] {
+export function makeStory(driver: Driver, project: string, story: Story = STORY): Step[] {
   return [
     ...driver.edit(join(project, story.file), { from: FROM, to: TO }).map((call) => ({ call })),
     { call: driver.run(story.command), say: `The file is changed. ${story.decision}` },

@@ -3,7 +3,7 @@ import { expectBrief } from './brief.ts';
 import type { Driver } from './drivers/driver.ts';
 import { listChosenDrivers } from './drivers/table.ts';
 import { Stage } from './stage.ts';
-import { STORY, tellStory } from './story.ts';
+import { makeStory, STORY } from './story.ts';
 import { hasTerminal } from './terminal.ts';
 
 const WAYS: readonly (readonly [string, string])[] = [
@@ -26,7 +26,7 @@ const ways = WAYS.flatMap(([from, to]) =>
 describe.runIf(hasTerminal)('handover to', () => {
   it.each(ways)('from $from to $to brings goal, file and decision to the model', async ({ giver, taker }) => {
     const stage = await Stage.open(giver, taker);
-    stage.model.play('work', tellStory(giver, stage.project));
+    stage.model.play('work', makeStory(giver, stage.project));
     const run = await stage.ask(giver, { prompt: STORY.goal, goOn: false });
     expect(run.status, run.stderr).toBe(0);
 

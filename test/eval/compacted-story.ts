@@ -1,7 +1,7 @@
 import { type Cut, cutTranscript, listCompactions } from '../../eval/corpus/cuts.ts';
 import { parseTranscript } from '../../eval/corpus/transcript.ts';
-import { STORY_CWD } from '../conformance/agents.ts';
-import { type Transcript, tellStory } from '../fixtures/agents/claude-code.ts';
+import { makeStory, type Transcript } from '../fixtures/agents/claude-code.ts';
+import { STORY_CWD } from '../support/conformance/agents.ts';
 
 export const SUMMARY = `This session is being continued from a previous conversation that ran out of context.
 
@@ -29,9 +29,9 @@ export function addSummary(transcript: Transcript, text: string = SUMMARY): void
   transcript.human(text, { isCompactSummary: true, isVisibleInTranscriptOnly: true });
 }
 
-/** The story that all agents tell, compacted at its end, and how it went on. */
-export function tellCompactedStory(): Transcript {
-  const t = tellStory();
+/** The story of the conformance suite, compacted at its end, and how it went on. */
+export function makeCompactedStory(): Transcript {
+  const t = makeStory();
   addSummary(t);
   t.say('I look at TypeError handling and at brandNewName first.');
   t.call('toolu_20', 'Read', { file_path: `${STORY_CWD}/src/upload.ts` });

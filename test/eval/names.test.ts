@@ -6,7 +6,7 @@ import { isNamedIn, KnownText } from '../../eval/names/known-text.ts';
 import { baseName, findPaths } from '../../eval/names/paths.ts';
 import { findContentWords, findRuns } from '../../eval/names/words.ts';
 
-describe('files', () => {
+describe('files found by the evaluation', () => {
   it.each([
     ['see src/upload.ts.', ['src/upload.ts']],
     ['`./lib/a-b.test.tsx`', ['./lib/a-b.test.tsx']],
@@ -19,13 +19,13 @@ describe('files', () => {
     expect([...findPaths(text)]).toEqual(paths);
   });
 
-  it('are known by their last name', () => {
+  it('are identified by their file name', () => {
     expect(['a/b.ts', 'b.ts', 'a/b/', '/'].map(baseName)).toEqual(['b.ts', 'b.ts', 'b', '']);
   });
 });
 
-describe('entities', () => {
-  it('are told apart by their kind', () => {
+describe('entities found by the evaluation', () => {
+  it('are distinguished by kind', () => {
     const found = findEntities(
       'In src/upload.ts `npm run build -- x` gave TypeError and ENOENT, exit code 3, TS2305; see #12, ENT-7, v1.2.3 and ' +
         'https://example.org/x. It calls retryLater, MAX_TRIES, snake_case, Codec.decode() and `Frame::parse`.',
@@ -54,12 +54,12 @@ describe('entities', () => {
     expect([[...found.ident], [...found.sym]]).toEqual([[], []]);
   });
 
-  it('stand for themselves in any script: a letter that is not ASCII is part of a name', () => {
+  it('may have letters of any script', () => {
     expect([...findEntities('éfooBar ENOENTé fooBar').ident]).toEqual(['fooBar']);
     expect([...findEntities('éfooBar ENOENTé').error]).toEqual([]);
   });
 
-  it('are parts of the text, whatever the text is', () => {
+  it('are substrings of the text, whatever the text', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', maxLength: 200 }), (text) => {
         const { file, ident, error, ref, url, sym } = findEntities(text);
@@ -79,7 +79,7 @@ describe('entities', () => {
   });
 });
 
-describe('commands', () => {
+describe('commands found by the evaluation', () => {
   it.each([
     ['npm test', ['npm test']],
     ['cd src && CI=1 sudo npm run build | tail -5; ls', ['npm run']],
@@ -104,7 +104,7 @@ describe('commands', () => {
   });
 });
 
-describe('a whole name', () => {
+describe('a name in full', () => {
   it('is not a part of another one', () => {
     expect(isNamedIn('run', 'runner rerun')).toBe(false);
     expect(isNamedIn('run', 'runner rerun run')).toBe(true);
@@ -115,7 +115,7 @@ describe('a whole name', () => {
     expect(isNamedIn('', 'anything')).toBe(false);
   });
 
-  it('is in what is known exactly if it is named in its text', () => {
+  it('is known exactly if the text names it', () => {
     const piece = fc.constantFrom('run', 'ner', 'a.ts', '.', ' ', '-', '_', '#1', 'é', '𝒜', '🎉', '\n', '()');
     const text = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(''));
     fc.assert(
@@ -128,8 +128,8 @@ describe('a whole name', () => {
   });
 });
 
-describe('words', () => {
-  it('that say what a text is about leave out the small ones', () => {
+describe('words found by the evaluation', () => {
+  it('leave out stop words', () => {
     expect([...findContentWords("The user's Upload is to_be re-tried, 3x by us")]).toEqual([
       "user's",
       'upload',
@@ -138,7 +138,7 @@ describe('words', () => {
     ]);
   });
 
-  it('make overlapping runs, or one short run', () => {
+  it('form overlapping runs, or one short run', () => {
     expect(findRuns('One two, THREE four', 3)).toEqual(['one two three', 'two three four']);
     expect(findRuns('One two', 3)).toEqual(['one two']);
     expect(findRuns('', 3)).toEqual(['']);

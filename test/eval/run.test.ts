@@ -8,7 +8,7 @@ import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { legacyStory } from '../fixtures/agents/codex.ts';
 import { makeDesk, runProcess } from '../support/cli.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
-import { addSummary, cutAt, tellCompactedStory } from './compacted-story.ts';
+import { addSummary, cutAt, makeCompactedStory } from './compacted-story.ts';
 
 interface Ran {
   status: number;
@@ -49,7 +49,7 @@ function put(folder: string, name: string, content: string | Uint8Array): void {
 /** A corpus of the story with an index, and a session that nothing happened in. */
 function makeCorpus(): string {
   const folder = makeFolder();
-  put(folder, 'told/story.jsonl', tellCompactedStory().text);
+  put(folder, 'told/story.jsonl', makeCompactedStory().text);
   put(folder, 'index.json', JSON.stringify({ sessions: [{ file: 'told/story.jsonl', repo: 'ann/shop' }] }));
   return folder;
 }
@@ -152,7 +152,7 @@ describe('npm run eval', () => {
     expect(readFileSync(join(folder, 'briefs', name), 'utf8')).toContain('> Never retry on 404');
   });
 
-  it('explains itself', async () => {
+  it('prints its help', async () => {
     const { status, stdout } = await evaluate('.', '--help');
     expect([status, stdout]).toEqual([0, expect.stringContaining('--corpus DIR')]);
   });
@@ -169,7 +169,7 @@ describe('npm run eval', () => {
     expect(ran.status).toBe(0);
   });
 
-  it('tells of a thread’s failure as of any other', async () => {
+  it('reports a failure in a thread like any other', async () => {
     const folder = makeFolder();
     put(folder, 'index.json', '{"sessions":[{"file":"gone.jsonl"}]}');
     const script = ['run', '--silent', 'eval', '--', '--corpus', folder, '--jobs', '2'];
@@ -179,12 +179,12 @@ describe('npm run eval', () => {
   });
 });
 
-describe('a corpus', () => {
+describe('the corpus of an evaluation', () => {
   it('without an index is every transcript with enough work around a compaction', async () => {
     const folder = makeFolder();
     put(folder, 'shop/busy.jsonl', busySession());
     put(folder, 'top.jsonl.gz', gzipSync(busySession()));
-    put(folder, 'shop/calm.jsonl', tellCompactedStory().text);
+    put(folder, 'shop/calm.jsonl', makeCompactedStory().text);
     const { stdout } = await evaluate(folder, '--corpus', '.', '--rows', 'rows.json', '--arm', 'native', '--json');
     expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 2, repositories: 2 }] });
     const rows: { repository: string }[] = JSON.parse(readFileSync(join(folder, 'rows.json'), 'utf8'));
@@ -193,7 +193,7 @@ describe('a corpus', () => {
 
   it('may list single cuts', async () => {
     const folder = makeFolder();
-    const t = tellCompactedStory();
+    const t = makeCompactedStory();
     addSummary(t);
     t.say('More.');
     put(folder, 'x.jsonl', t.text);
@@ -203,7 +203,7 @@ describe('a corpus', () => {
     expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 1, figures: { useful: { of: 1 } } }] });
   });
 
-  it('may be looked at in part', async () => {
+  it('may be evaluated in part', async () => {
     const folder = makeFolder();
     put(folder, 'one.jsonl', busySession());
     put(folder, 'two.jsonl', busySession());
@@ -288,13 +288,13 @@ describe('bad input', () => {
     ['a label beyond the end', ['--corpus', 'calm', '--labels', 'late.json'], 65, 'Correct the cut in the labels'],
     ['a label of no session', ['--corpus', 'calm', '--labels', 'gone.json'], 66, 'gone.jsonl, which is listed'],
     ['a flag that is not there', ['--corpus', 'calm', '--fast'], 64, 'npm run eval -- --help'],
-  ])('such as %s is told with what to do next', async (_, args, status, hint) => {
+  ])('such as %s is reported with what to do next', async (_, args, status, hint) => {
     const folder = makeFolder();
     mkdirSync(join(folder, 'empty'));
     put(folder, 'calm/a.jsonl', new Transcript().text);
     put(folder, 'odd/index.json', '{"sessions":[{"name":"a"}]}');
     put(folder, 'broken/index.json', '{');
-    put(folder, 'wrong/a.jsonl', tellCompactedStory().text);
+    put(folder, 'wrong/a.jsonl', makeCompactedStory().text);
     put(folder, 'wrong/index.json', '{"claude_code":[{"file":"a.jsonl","cut":0}]}');
     put(folder, 'odd.json', '[{"file":"a.jsonl","cut":1,"goals":"`x`"}]');
     put(folder, 'late.json', '[{"file":"a.jsonl","cut":900}]');
@@ -306,17 +306,17 @@ describe('bad input', () => {
   });
 });
 
-describe('the arm of the product', () => {
-  it('writes what the command prints', async () => {
-    const story = tellCompactedStory();
+describe('the product in an evaluation', () => {
+  it('writes the same brief as the command', async () => {
+    const story = makeCompactedStory();
     const corpus = makeCorpus();
     const folder = makeFolder();
     await evaluate(folder, '--corpus', corpus, '--arm', 'handover', '--budget', '600', '--briefs', '.');
     const [name = ''] = readdirSync(folder);
-    const desk = makeDesk();
-    put(desk.project, 'at-cut.jsonl', cutAt(story).bytes);
+    const sandbox = makeSandbox();
+    put(sandbox.project, 'at-cut.jsonl', cutAt(story).bytes);
     const flags = ['--agent', 'claude-code', '--budget', '600', '--print', 'brief', '--dry-run'];
-    const printed = await desk.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
+    const printed = await sandbox.ok(['capture', '--transcript', 'at-cut.jsonl', ...flags]);
     expect(withoutStamp(readFileSync(join(folder, name), 'utf8'))).toBe(withoutStamp(printed));
     expect(printed).toContain('src/retry.ts (new, 1 edit)');
   });

@@ -4,9 +4,9 @@ import { keepCredited } from '../../eval/score/credit.ts';
 import type { Metric } from '../../eval/score/metrics.ts';
 import { scoreBrief } from '../../eval/score/score.ts';
 import { gatherTruth, type Truth } from '../../eval/truth/truth.ts';
-import { cutAt, tellCompactedStory } from './compacted-story.ts';
+import { cutAt, makeCompactedStory } from './compacted-story.ts';
 
-const story = gatherTruth(cutAt(tellCompactedStory()));
+const story = gatherTruth(cutAt(makeCompactedStory()));
 
 function measure(metric: Metric, brief: string, changes: Partial<Truth> = {}): number | undefined {
   const tally = scoreBrief(brief, { labels: null, truth: { ...story, ...changes } }).score.get(metric);

@@ -4,9 +4,9 @@ import { findSection, parseSummary } from '../../eval/corpus/summary.ts';
 import { parseTranscript } from '../../eval/corpus/transcript.ts';
 import { gatherTruth } from '../../eval/truth/truth.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import { addSummary, cutAt, SUMMARY, tellCompactedStory } from './compacted-story.ts';
+import { addSummary, cutAt, makeCompactedStory, SUMMARY } from './compacted-story.ts';
 
-const truth = gatherTruth(cutAt(tellCompactedStory()));
+const truth = gatherTruth(cutAt(makeCompactedStory()));
 
 describe('what a brief should have told', () => {
   it('is what was touched next, as far as it was known', () => {
@@ -38,7 +38,7 @@ describe('what a brief should have told', () => {
     expect(truth.later?.names('passed')).toBe(false);
   });
 
-  it('is found in the first thirty calls after the cut', () => {
+  it('comes from the first thirty calls after the cut', () => {
     const t = new Transcript();
     t.human('Look at late.ts and early.ts');
     addSummary(t);
@@ -59,7 +59,7 @@ describe('what a brief should have told', () => {
     expect([nextRead, useful.names]).toEqual([new Set(), new Set()]);
   });
 
-  it('does not take the agent’s own words in the human’s place for a message', () => {
+  it('does not take text that the agent wrote in the user’s name for a message', () => {
     const t = new Transcript();
     t.human('<command-name>/clear</command-name>');
     t.human('Caveat: the messages below were generated');
@@ -119,8 +119,8 @@ describe('a cut', () => {
   });
 });
 
-describe('a summary', () => {
-  it('is parted by its numbered headings, in any of their looks', () => {
+describe('the summary of a compaction', () => {
+  it('is split by its numbered headings, in any format', () => {
     const summary = parseSummary(
       '\nSummary:\n## 1. Primary Request:\nA\n**2. Pending Tasks**\nB\n3. Current Work: C\n',
     );
@@ -129,7 +129,7 @@ describe('a summary', () => {
     expect(findSection(summary, 'errors')).toBe('');
   });
 
-  it('has no words to the model in it', () => {
+  it('has no instructions to the model in it', () => {
     const { body } = parseSummary(SUMMARY);
     expect(body).not.toContain('neverCounted');
     expect(body).not.toContain('afterTheEnd_name');

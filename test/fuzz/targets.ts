@@ -20,7 +20,7 @@ import { redactFile } from '../../src/redact/redact-stream.ts';
 import { Redactor } from '../../src/redact/redactor.ts';
 import { openStore } from '../../src/store/store.ts';
 import { writeSecrets } from '../fixtures/secrets/write-secrets.ts';
-import { keepSample } from '../support/samples.ts';
+import { saveSample } from '../support/samples.ts';
 
 /** Something that reads what others made. */
 export interface Target {
@@ -34,7 +34,7 @@ export interface Target {
 
 export interface Targets {
   targets: Target[];
-  /** Cleans up, and tells what the importer wrote although nothing was to be imported. */
+  /** Cleans up, and returns what the importer wrote although nothing was to be imported. */
   close(): string[];
 }
 
@@ -50,7 +50,7 @@ export async function openTargets(): Promise<Targets> {
     files: ['a.ts'],
   } as const;
   const handovers = ['one', 'two'].map((title) =>
-    prepareExport(keepSample(sender, { ...parts, title, facts: [...parts.facts], files: [...parts.files] }), {
+    prepareExport(saveSample(sender, { ...parts, title, facts: [...parts.facts], files: [...parts.files] }), {
       machine: sender,
       only: null,
       redactor: makeRedactor(),
@@ -98,7 +98,7 @@ async function redactTwice(bytes: Buffer): Promise<void> {
   if (!redactFile(once, makeRedactor()).equals(once)) throw new Error('it was not redacted whole at once');
 }
 
-/** Looking goes on without a signature, and keeps nothing. */
+/** A dry run works without a signature, and saves nothing. */
 function makeLooker(machine: Machine, changes: Partial<ImportOptions> = {}): (bytes: Buffer) => Promise<Import> {
   const refuse = async (): Promise<never> => {
     throw new HandoverError('HANDOVER_BUNDLE_REFUSED', 'nobody is there');

@@ -20,11 +20,11 @@ const FAILED = makeFact('check', 'npm test', { ...OBSERVED, status: 'failed', de
 const ERROR = makeFact('error', 'TypeError: no', { ...OBSERVED, detail: { command: 'npm test' } });
 
 describe('the quality of a handover', () => {
-  it('is nothing where nothing is told', () => {
+  it('is zero without facts', () => {
     expect(rate([])).toEqual({ score: 0, rating: 'Needs Improvement', axes: { goal: 0 } });
   });
 
-  it('is full where all that applies is known, whatever does not apply', () => {
+  it('is full where all that applies is known', () => {
     const asked = rate([GOAL], { last_at: CREATED });
     expect(asked).toEqual({
       score: 1,
@@ -73,11 +73,11 @@ describe('the quality of a handover', () => {
     [[EDITED], 'told', 0.65, 'Acceptable'],
     [[EDITED], '', 0.5, 'Acceptable'],
     [[makeFact('note', 'x', DECLARED)], '', 0.45, 'Needs Improvement'],
-  ] as const)('rates case %# as it stands', (facts, summary, score, rating) => {
+  ] as const)('rates case %# as expected', (facts, summary, score, rating) => {
     expect(rate([...facts], { summary })).toMatchObject({ score, rating });
   });
 
-  it('knows a goal by words that say one, in any script', () => {
+  it('recognises a goal in any script', () => {
     const goalOf = (text: string, parts = HUMAN): number | undefined => rate([makeFact('goal', text, parts)]).axes.goal;
     expect(goalOf('Fix the parser')).toBe(1);
     expect(goalOf('修复上传时的重试')).toBe(1);
@@ -87,7 +87,7 @@ describe('the quality of a handover', () => {
     expect(rate([EDITED], { summary: 'Retries raised to 5' }).axes.goal).toBe(0.5);
   });
 
-  it('gives talk alone no more than half for decisions, and expects no more than were called for', () => {
+  it('gives inferred decisions at most half, and expects no more decisions than the work needed', () => {
     const talk = (count: number): Fact[] =>
       Array.from({ length: count }, (_, at) => makeFact('decision', `We will use ${at}`));
     expect(rate([EDITED, ...talk(1)]).axes.decisions).toBe(0.5);
@@ -105,7 +105,7 @@ describe('the quality of a handover', () => {
     expect(rate([GOAL, EDITED, rule]).axes.decisions).toBe(1);
   });
 
-  it('takes open failures for what they are: half when told, nothing when not, full when there are none', () => {
+  it('scores failures: half when recorded, zero when not, full when there are none', () => {
     expect(rate([GOAL]).axes.blockers).toBe(1);
     expect(rate([GOAL, FAILED]).axes.blockers).toBe(0);
     expect(rate([GOAL, FAILED, ERROR]).axes.blockers).toBe(0.5);
@@ -124,7 +124,7 @@ describe('the quality of a handover', () => {
     expect(rate([check('running')]).axes.evidence).toBe(0);
   });
 
-  it('falls with the age of what is told', () => {
+  it('falls with the age of the facts', () => {
     const freshness = (last_at: string): number | undefined => rate([GOAL], { last_at }).axes.freshness;
     expect(freshness('2026-01-31T11:59:00.000Z')).toBe(1);
     expect(freshness('2026-02-28T00:00:00.000Z')).toBe(1);
@@ -133,7 +133,7 @@ describe('the quality of a handover', () => {
     expect(rate([GOAL]).axes.freshness).toBeUndefined();
   });
 
-  it('is not raised or lowered by noise', () => {
+  it('is not changed by noise', () => {
     const noise = fc.array(
       fc.oneof(
         fc.string({ minLength: 1 }).map((text) => makeFact('note', text)),

@@ -4,17 +4,17 @@ import { formatHandover, openHandover, sealHandover } from '../../src/handover/s
 import type { HandoverDraft } from '../../src/model/handover.ts';
 import { computeChecksum } from '../../src/model/hash.ts';
 import { readHandover, saveHandover } from '../../src/store/handovers.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
+import { makeStore, saveOne } from '../support/temp-store.ts';
 
 function makeDraft(): HandoverDraft {
-  const { checksum: _checksum, ...draft } = keepOne(makeStore(), 'a title');
+  const { checksum: _checksum, ...draft } = saveOne(makeStore(), 'a title');
   return draft;
 }
 
 const open = (bytes: string | Uint8Array, id: string) => openHandover(Buffer.from(bytes), id, 'the file');
 
 describe('a sealed handover', () => {
-  it('opens to what was sealed, and has one byte form', () => {
+  it('opens to what was sealed, and has one form in bytes', () => {
     const draft = makeDraft();
     const sealed = sealHandover(draft);
     expect(open(formatHandover(sealed), sealed.id)).toEqual(sealed);
@@ -22,7 +22,7 @@ describe('a sealed handover', () => {
     expect(formatHandover(sealHandover({ title, ...rest, id, schema }))).toBe(formatHandover(sealed));
   });
 
-  it('does not open when any single bit is another', () => {
+  it('does not open when any single bit is flipped', () => {
     const sealed = sealHandover(makeDraft());
     const bytes = Buffer.from(formatHandover(sealed));
     for (let i = 0; i < bytes.length; i++) {
@@ -43,7 +43,7 @@ describe('a sealed handover', () => {
     expect(() => open(Buffer.from([0xff, 0xfe, 0x00]), sealed.id)).toThrow(/not UTF-8/);
   });
 
-  it('of a later version is refused as such, not as damage; a flipped version is damage', () => {
+  it('of a later version is refused as newer; a flipped version is damage', () => {
     const sealed = sealHandover(makeDraft());
     const later = { ...sealed, schema: 'handover/2', something: 'new' };
     const whole = JSON.stringify({ ...later, checksum: computeChecksum(later) });
@@ -63,7 +63,7 @@ describe('a sealed handover', () => {
     });
     const { handover } = saveHandover(store, (stamp) => sealHandover({ ...withFacts(260), ...stamp }));
     expect(readHandover(store, handover.id)).toEqual(handover);
-    expect(() => sealHandover(withFacts(560))).toThrow(
+    expect(() => sealHandover(withFacts(280))).toThrow(
       expect.objectContaining({
         code: 'HANDOVER_TEXT_TOO_LARGE',
         hint: expect.stringContaining('several handovers'),
@@ -71,7 +71,7 @@ describe('a sealed handover', () => {
     );
   });
 
-  it('has an id that tells its time', () => {
+  it('has an id with its time', () => {
     expect(() => sealHandover({ ...makeDraft(), id: '20200101-000000-abcd' })).toThrow(/id/);
   });
 

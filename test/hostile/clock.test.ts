@@ -5,8 +5,8 @@ import { examineStore } from '../../src/store/doctor/doctor.ts';
 import { findLatest } from '../../src/store/find-handover.ts';
 import { openCatalog } from '../../src/store/open-catalog.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { type Desk, makeDesk } from '../support/cli.ts';
-import { keepSample } from '../support/samples.ts';
+import { makeSandbox, type Sandbox } from '../support/cli.ts';
+import { saveSample } from '../support/samples.ts';
 
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
@@ -19,16 +19,16 @@ interface Watch {
   now: number;
 }
 
-function makeWatch(desk: Desk, now: number, sqlite?: string): Watch {
-  const watch: Watch = { store: openStore(desk.machine), now };
-  const env = { ...desk.machine.env, HANDOVER_SQLITE: sqlite };
+function makeWatch(sandbox: Sandbox, now: number, sqlite?: string): Watch {
+  const watch: Watch = { store: openStore(sandbox.machine), now };
+  const env = { ...sandbox.machine.env, HANDOVER_SQLITE: sqlite };
   // Ids count down, so that an order by id alone is the wrong way round.
   let count = 0xffffff;
   const bytes = (): Uint8Array => {
     count -= 0x10000;
     return Uint8Array.from([(count >> 16) & 0xff, (count >> 8) & 0xff, count & 0xff]);
   };
-  const machine: Machine = { ...desk.machine, env, clock: { now: () => watch.now }, random: { bytes } };
+  const machine: Machine = { ...sandbox.machine, env, clock: { now: () => watch.now }, random: { bytes } };
   watch.store = openStore(machine);
   return watch;
 }
@@ -62,12 +62,12 @@ async function expectOrderly(watch: Watch, saved: readonly string[]): Promise<vo
 }
 
 /** Saves once at each time, and expects each to be the latest at that time. */
-async function saveAt(desk: Desk, times: readonly number[]): Promise<void> {
-  const watch = makeWatch(desk, START);
+async function saveAt(sandbox: Sandbox, times: readonly number[]): Promise<void> {
+  const watch = makeWatch(sandbox, START);
   const saved: string[] = [];
   for (const [at, time] of times.entries()) {
     watch.now = time;
-    saved.push(keepSample(watch.store, { title: `save ${at}` }).id);
+    saved.push(saveSample(watch.store, { title: `save ${at}` }).id);
     expect(await latestOf(watch.store), `save ${at} at ${new Date(time).toISOString()}`).toBe(saved.at(-1));
   }
   await expectOrderly(watch, saved);
@@ -93,30 +93,33 @@ describe('a clock', () => {
     ['shows 10000', [year(9999), year(10_000)]],
     ['shows the year 0', [year(0), year(0), year(0) + 1]],
     ['jumps from 1970 to now', [0, 0, START, START]],
-  ])('that %s costs no handover, and the last one saved is the latest', async (_, times) => {
-    await saveAt(makeDesk(), times);
+  ])('that %s loses no handover, and the last one saved is the latest', async (_, times) => {
+    await saveAt(makeSandbox(), times);
   });
 
-  it.each([0, 2 * HOUR])('that is ahead of another machine’s by %i ms takes turns with it', async (ahead) => {
-    const desk = makeDesk();
-    const machines = [makeWatch(desk, START), makeWatch(desk, START + ahead)] as const;
-    const saved: string[] = [];
-    for (let turn = 0; turn < 10; turn++) {
-      const watch = machines[turn % 2 === 0 ? 0 : 1];
-      watch.now += 1000;
-      saved.push(keepSample(watch.store).id);
-      for (const { store } of machines) expect(await latestOf(store)).toBe(saved.at(-1));
-    }
-    await expectOrderly(machines[0], saved);
-  });
+  it.each([0, 2 * HOUR])(
+    'that is ahead of another machine’s by %i ms still orders handovers of both',
+    async (ahead) => {
+      const sandbox = makeSandbox();
+      const machines = [makeWatch(sandbox, START), makeWatch(sandbox, START + ahead)] as const;
+      const saved: string[] = [];
+      for (let turn = 0; turn < 10; turn++) {
+        const watch = machines[turn % 2 === 0 ? 0 : 1];
+        watch.now += 1000;
+        saved.push(saveSample(watch.store).id);
+        for (const { store } of machines) expect(await latestOf(store)).toBe(saved.at(-1));
+      }
+      await expectOrderly(machines[0], saved);
+    },
+  );
 
-  it('that is days ahead of another machine’s does not hide what the other one saved from itself', async () => {
-    const desk = makeDesk();
-    const right = makeWatch(desk, START);
-    const wrong = makeWatch(desk, START + 5 * DAY);
+  it('that is days ahead of another machine’s does not hide the other’s handovers from it', async () => {
+    const sandbox = makeSandbox();
+    const right = makeWatch(sandbox, START);
+    const wrong = makeWatch(sandbox, START + 5 * DAY);
     const saved: string[] = [];
     for (let turn = 0; turn < 6; turn++) {
-      saved.push(keepSample(wrong.store).id, keepSample(right.store).id);
+      saved.push(saveSample(wrong.store).id, saveSample(right.store).id);
       expect(await latestOf(right.store)).toBe(saved.at(-1));
     }
     await expectOrderly(right, saved);

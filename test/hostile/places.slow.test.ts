@@ -3,12 +3,12 @@ import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync, writeFi
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Desk, hasProgram, inPairs, makeDesk } from '../support/cli.ts';
+import { hasProgram, inPairs, makeSandbox, type Sandbox } from '../support/cli.ts';
 import { snapshotTree } from '../support/tree.ts';
 
 const onWindows = process.platform === 'win32';
 const canMakeDevices = !onWindows && hasProgram('sh', '-c', 'd=$(mktemp -d) && mknod "$d/n" c 1 3');
-const model = makeDesk();
+const model = makeSandbox();
 let id = '';
 let other = '';
 
@@ -39,7 +39,7 @@ const FILES: Readonly<Record<string, () => string>> = {
 };
 
 interface Layout {
-  desk: Desk;
+  sandbox: Sandbox;
   /** A folder beside the store, to which nothing may be written. */
   outside: string;
   /** The place in the store. */
@@ -48,17 +48,17 @@ interface Layout {
 
 /** A copy of the store in which one file or folder was taken outside; something else can be put in its place. */
 function makeLayout(name: string): Layout {
-  const desk = makeDesk();
-  cpSync(model.store, desk.store, { recursive: true, preserveTimestamps: true });
-  const outside = join(desk.folder, 'outside');
+  const sandbox = makeSandbox();
+  cpSync(model.store, sandbox.store, { recursive: true, preserveTimestamps: true });
+  const outside = join(sandbox.folder, 'outside');
   mkdirSync(outside);
-  const path = join(desk.store, (FOLDERS[name] ?? FILES[name])?.() ?? '');
+  const path = join(sandbox.store, (FOLDERS[name] ?? FILES[name])?.() ?? '');
   if (existsSync(path)) renameSync(path, join(outside, 'target'));
   else writeFileSync(join(outside, 'target'), 'canary');
-  return { desk, outside, path };
+  return { sandbox, outside, path };
 }
 
-async function expectUnharmed({ desk, outside, path }: Layout): Promise<void> {
+async function expectUnharmed({ sandbox, outside, path }: Layout): Promise<void> {
   const before = snapshotTree(outside);
   const commands = [
     ['doctor', '--json'],
@@ -71,7 +71,7 @@ async function expectUnharmed({ desk, outside, path }: Layout): Promise<void> {
     ['list'],
   ];
   for (const args of commands) {
-    const { status, stdout } = await desk.run(args);
+    const { status, stdout } = await sandbox.run(args);
     const name = `${args.join(' ')} with ${path}`;
     expect([0, 64, 65, 66, 74, 75, 77], name).toContain(status);
     expect(snapshotTree(outside), name).toEqual(before);
@@ -85,7 +85,7 @@ async function expectUnharmed({ desk, outside, path }: Layout): Promise<void> {
 
 const both = [...Object.keys(FOLDERS), ...Object.keys(FILES)];
 
-describe.skipIf(onWindows)('something else in a place of the store', () => {
+describe.skipIf(onWindows)('something else in place of a file or folder of the store', () => {
   it.concurrent.each(both)('does no harm: a link out of the store instead of %s', async (name) => {
     const layout = makeLayout(name);
     symlinkSync(join(layout.outside, 'target'), layout.path);
@@ -124,42 +124,42 @@ describe.skipIf(onWindows)('something else in a place of the store', () => {
 
   it('does no harm: a link from one handover to another', async () => {
     const layout = makeLayout('a handover');
-    symlinkSync(join(layout.desk.store, month(), `${other}.json`), layout.path);
+    symlinkSync(join(layout.sandbox.store, month(), `${other}.json`), layout.path);
     await expectUnharmed(layout);
-    expect((await layout.desk.run(['show', other])).status).toBe(0);
+    expect((await layout.sandbox.run(['show', other])).status).toBe(0);
   });
 });
 
 describe.skipIf(onWindows)('the root of the store', () => {
   it('may be a link to a folder, and is then that folder', async () => {
-    const { desk } = makeLayout('quarantine');
-    const link = join(desk.folder, 'link');
-    symlinkSync(desk.store, link);
-    const saved = await desk.json<{ path: string }>(['save', '--summary', 'x'], {
+    const { sandbox } = makeLayout('quarantine');
+    const link = join(sandbox.folder, 'link');
+    symlinkSync(sandbox.store, link);
+    const saved = await sandbox.json<{ path: string }>(['save', '--summary', 'x'], {
       env: { HANDOVER_HOME: link },
     });
-    expect(saved.path.startsWith(desk.store)).toBe(true);
-    expect(await desk.ok(['list'])).toContain(other);
+    expect(saved.path.startsWith(sandbox.store)).toBe(true);
+    expect(await sandbox.ok(['list'])).toContain(other);
   });
 
   it('is refused when it is a pipe, a file, a dangling link or a link to itself', async () => {
-    const desk = makeDesk();
-    const target = join(desk.folder, 'target');
+    const sandbox = makeSandbox();
+    const target = join(sandbox.folder, 'target');
     const makers: (() => unknown)[] = [
-      () => execFileSync('mkfifo', [desk.store]),
-      () => symlinkSync(target, desk.store),
-      () => writeFileSync(desk.store, 'canary'),
-      () => symlinkSync(desk.store, desk.store),
+      () => execFileSync('mkfifo', [sandbox.store]),
+      () => symlinkSync(target, sandbox.store),
+      () => writeFileSync(sandbox.store, 'canary'),
+      () => symlinkSync(sandbox.store, sandbox.store),
     ];
     for (const make of makers) {
-      rmSync(desk.store, { force: true });
+      rmSync(sandbox.store, { force: true });
       make();
-      const before = snapshotTree(desk.folder);
+      const before = snapshotTree(sandbox.folder);
       const commands = [['save', '--summary', 'x'], ['list'], ['show', id], ['render'], ['forget', id], ['doctor']];
-      for (const { status } of await inPairs(commands, (args) => desk.run(args))) {
+      for (const { status } of await inPairs(commands, (args) => sandbox.run(args))) {
         expect([66, 74, 77]).toContain(status);
       }
-      expect(snapshotTree(desk.folder)).toEqual(before);
+      expect(snapshotTree(sandbox.folder)).toEqual(before);
       expect(existsSync(target)).toBe(false);
     }
   });

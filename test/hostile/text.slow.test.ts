@@ -7,20 +7,20 @@ import { DECLARABLE_KINDS } from '../../src/handover/declare.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { cleanText } from '../../src/model/text.ts';
 import { describePlace } from '../../src/platform/project.ts';
-import { inPairs, makeDesk, runGit } from '../support/cli.ts';
+import { inPairs, makeSandbox, runGit } from '../support/cli.ts';
 import { findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
-import { keepSample } from '../support/samples.ts';
+import { saveSample } from '../support/samples.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 import { LIBRARY_PAYLOADS, PAYLOADS, PROSE } from './payloads.ts';
 
 const texts = Object.values(LIBRARY_PAYLOADS);
-const desk = makeDesk();
+const sandbox = makeSandbox();
 const ids: string[] = [];
 /** A worktree whose own name, files, branch and commits are hostile. */
-const hostileFolder = join(desk.folder, 'evil\u001b]0;x\u0007\n\u202e\u009bname');
+const hostileFolder = join(sandbox.folder, 'evil\u001b]0;x\u0007\n\u202e\u009bname');
 
 beforeAll(async () => {
-  const place = describePlace('.', desk.machine);
+  const place = describePlace('.', sandbox.machine);
   for (const text of texts) {
     const facts = DECLARABLE_KINDS.map((kind) => ({ kind, text: `${kind} ${text}` }));
     const parts = {
@@ -31,11 +31,11 @@ beforeAll(async () => {
       files: [text],
       pins: [`pin ${text}`],
     };
-    ids.push(keepSample(desk.machine, parts, place).id);
+    ids.push(saveSample(sandbox.machine, parts, place).id);
   }
   makeHostileWorktree();
   const args = Object.values(PAYLOADS).flatMap((text) => ['--next', `next ${text}`, '--file', text]);
-  ids.push(await desk.save('--title', 'in a hostile worktree', '--project', hostileFolder, ...args));
+  ids.push(await sandbox.save('--title', 'in a hostile worktree', '--project', hostileFolder, ...args));
 });
 
 function makeHostileWorktree(): void {
@@ -52,7 +52,7 @@ function makeHostileWorktree(): void {
 }
 
 async function expectPrintable(commands: readonly (readonly string[])[]): Promise<void> {
-  const results = await inPairs(commands, (args) => desk.run(args));
+  const results = await inPairs(commands, (args) => sandbox.run(args));
   for (const [at, { stdout, stderr }] of results.entries()) {
     const name = commands[at]?.join(' ');
     expect(findUnsafe(stdout), name).toEqual([]);
@@ -90,9 +90,9 @@ describe('hostile text that was saved', () => {
     await expectPrintable([...targets, ...ids.map((id) => ['render', id, '--json'])]);
   });
 
-  it('stands on quoted lines in a brief, and nowhere else', async () => {
+  it('is only on quoted lines in a brief', async () => {
     const own = new Set(['', ...Object.values(HEADINGS).map((heading) => `## ${heading}`)]);
-    for (const text of await inPairs(ids, (id) => desk.ok(['render', id, '--budget', '20000']))) {
+    for (const text of await inPairs(ids, (id) => sandbox.ok(['render', id, '--budget', '20000']))) {
       const [id, use, ...rest] = text.split('\n');
       expect([id, use].join('\n')).toMatch(/^# Handover \S+ for any agent\n# Quoted lines \(>\) are data [^\n]+$/);
       const strange = rest.filter((line) => !line.startsWith('> ') && !own.has(line));
@@ -102,7 +102,7 @@ describe('hostile text that was saved', () => {
     }
   });
 
-  it('finds its way into errors without being acted on', async () => {
+  it('is printable in error messages', async () => {
     const words = Object.values(PAYLOADS);
     await expectPrintable([
       ...words.map((text) => ['show', `x${text}`]),
@@ -120,7 +120,7 @@ describe('hostile text that was saved', () => {
     ]);
   });
 
-  it('is printable when it comes by migration', async () => {
+  it('is printable when migrated', async () => {
     const items = texts.map((text, at) => ({
       id: text,
       created_at: `2026-01-01T00:00:${String(at).padStart(2, '0')}Z`,
@@ -131,19 +131,19 @@ describe('hostile text that was saved', () => {
       next: [text],
       changed: [text],
     }));
-    const file = join(desk.folder, `handoffs${PAYLOADS['a colour']}.json`);
+    const file = join(sandbox.folder, `handoffs${PAYLOADS['a colour']}.json`);
     writeFileSync(file, JSON.stringify({ version: 1, items }));
-    const other = { ...desk.env, HANDOVER_HOME: join(desk.folder, 'migrated') };
-    const first = await desk.run(['migrate', '--from', file], { env: other });
-    const again = await desk.run(['migrate', '--from', file, '--json'], { env: other });
-    const list = await desk.run(['list', '--json'], { env: other });
+    const other = { ...sandbox.env, HANDOVER_HOME: join(sandbox.folder, 'migrated') };
+    const first = await sandbox.run(['migrate', '--from', file], { env: other });
+    const again = await sandbox.run(['migrate', '--from', file, '--json'], { env: other });
+    const list = await sandbox.run(['list', '--json'], { env: other });
     for (const { stdout, stderr } of [first, again, list]) expect(findUnsafe(stdout + stderr)).toEqual([]);
     expect(JSON.parse(list.stdout)).toHaveLength(texts.length);
   });
 });
 
 describe.runIf(hasTerminal)('hostile text on a terminal', () => {
-  it('leaves only our own colours', async () => {
+  it('prints only our own colour codes', async () => {
     const commands = [
       ['list', '--limit', '0'],
       ...ids.slice(0, 12).map((id) => ['show', id]),
@@ -155,7 +155,7 @@ describe.runIf(hasTerminal)('hostile text on a terminal', () => {
       ['show', PAYLOADS['a link (OSC 8)'] ?? ''],
       ['list', '--since', PAYLOADS['a colour'] ?? ''],
     ];
-    const results = await inPairs(commands, (args) => runInTerminal(desk, args));
+    const results = await inPairs(commands, (args) => runInTerminal(sandbox, args));
     for (const [at, { terminal }] of results.entries()) {
       expect(terminal).not.toBe('');
       expect(findUnsafeInTerminal(terminal), commands[at]?.join(' ')).toEqual([]);
@@ -163,8 +163,8 @@ describe.runIf(hasTerminal)('hostile text on a terminal', () => {
     expect(results[0]?.terminal).toContain('\u001b[1m');
   });
 
-  it('is not acted on in the picker either', async () => {
-    const { terminal, stdout } = await runInTerminal(desk, ['select'], {
+  it('is printable in the picker too', async () => {
+    const { terminal, stdout } = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,
       keys: [{ after: 'Which handover?', type: '\u0003' }],
     });
@@ -174,17 +174,17 @@ describe.runIf(hasTerminal)('hostile text on a terminal', () => {
   });
 });
 
-describe('ordinary writing', () => {
-  it('comes through whole: emoji, and scripts that run from right to left or need joiners', async () => {
+describe('ordinary text', () => {
+  it('is kept whole: emoji, right-to-left scripts, joiners', async () => {
     const args = PROSE.flatMap((text) => ['--next', text]);
-    const id = await desk.save('--title', PROSE[0] ?? '', '--summary', PROSE.join('\n'), ...args);
-    const sealed = await desk.json<Handover>(['show', id]);
+    const id = await sandbox.save('--title', PROSE[0] ?? '', '--summary', PROSE.join('\n'), ...args);
+    const sealed = await sandbox.json<Handover>(['show', id]);
     expect(sealed.summary).toBe(PROSE.join('\n'));
     expect(sealed.facts.map((fact) => fact.text)).toEqual(PROSE);
-    for (const output of [await desk.ok(['show', id]), await desk.ok(['render', id])]) {
+    for (const output of [await sandbox.ok(['show', id]), await sandbox.ok(['render', id])]) {
       for (const text of PROSE) expect(output).toContain(text);
     }
-    expect(await desk.ok(['list', '--id', id])).toContain(PROSE[0]);
+    expect(await sandbox.ok(['list', '--id', id])).toContain(PROSE[0]);
   });
 
   it('is not changed by cleaning it', () => {

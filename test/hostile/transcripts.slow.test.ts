@@ -11,19 +11,19 @@ import { formatHandover, openHandover, sealHandover } from '../../src/handover/s
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { call, event, message, meta, number, output, paginatedStory, THREAD } from '../fixtures/agents/codex.ts';
 import { STORIES, type Story } from '../fixtures/agents/stories.ts';
-import { type Desk, makeDesk, type RunResult } from '../support/cli.ts';
+import { makeSandbox, type RunResult, type Sandbox } from '../support/cli.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { toJsonLines, writeText } from '../support/transcripts.ts';
 
-/* Transcripts that nobody would write, through the whole way to a brief. The readers have tests of their own. */
+/* Abnormal transcripts, from capture to brief. The readers have tests of their own. */
 
 const BOTH = STORIES.filter(({ agent }) => agent === 'claude-code' || agent === 'codex');
 
-const layOut = (desk: Desk, story: Story, content: string | Buffer): string =>
-  writeText(join(desk.home, story.place), content);
+const layOut = (sandbox: Sandbox, story: Story, content: string | Buffer): string =>
+  writeText(join(sandbox.home, story.place), content);
 
-function capture(desk: Desk, path: string, ...args: string[]): Promise<RunResult> {
-  return desk.run(['capture', '--transcript', path, '--print', 'none', ...args], { timeoutMs: 30_000 });
+function capture(sandbox: Sandbox, path: string, ...args: string[]): Promise<RunResult> {
+  return sandbox.run(['capture', '--transcript', path, '--print', 'none', ...args], { timeoutMs: 30_000 });
 }
 
 /** All that `capture` does, in this process. Returns the length of the brief; null when the file is none of the agent's. */
@@ -40,11 +40,11 @@ function captureHere(agent: Agent, path: string): number | null {
   return compileBrief(handover, reader, { budget: 2000 }).text.length;
 }
 
-describe('a transcript that is cut', () => {
+describe('a truncated transcript', () => {
   it.each(STORIES)('anywhere: of $agent, gives a handover that can be sealed', async (story) => {
     const agent = await loadAgent(story.agent);
     const content = Buffer.from(story.text);
-    const path = layOut(makeDesk(), story, content);
+    const path = layOut(makeSandbox(), story, content);
     expect(captureHere(agent, path)).toBeGreaterThan(500);
     const cuts = BOTH.includes(story) ? 300 : 60;
     for (let left = cuts; left >= 0; left--) {
@@ -53,25 +53,25 @@ describe('a transcript that is cut', () => {
     }
   });
 
-  it.each(BOTH)('within its last row: of $agent, is kept without a word about that row', async (story) => {
-    const desk = makeDesk();
-    const path = layOut(desk, story, story.text.slice(0, -20));
-    expect(await capture(desk, path)).toMatchObject({
+  it.each(BOTH)('within its last row: of $agent, is captured without a warning', async (story) => {
+    const sandbox = makeSandbox();
+    const path = layOut(sandbox, story, story.text.slice(0, -20));
+    expect(await capture(sandbox, path)).toMatchObject({
       status: 0,
       stderr: expect.stringMatching(/^saved handover \S+\n$/),
     });
   });
 
   it.each(BOTH)('at its first byte: of $agent, is refused', async (story) => {
-    const desk = makeDesk();
-    expect((await capture(desk, layOut(desk, story, ''))).status).toBe(65);
-    expect((await capture(desk, layOut(desk, story, '{'))).status).toBe(65);
+    const sandbox = makeSandbox();
+    expect((await capture(sandbox, layOut(sandbox, story, ''))).status).toBe(65);
+    expect((await capture(sandbox, layOut(sandbox, story, '{'))).status).toBe(65);
   });
 });
 
-describe('rows that are none', () => {
-  it.each(BOTH)('in a transcript of $agent are passed over and counted', async (story) => {
-    const desk = makeDesk();
+describe('rows that are invalid', () => {
+  it.each(BOTH)('in a transcript of $agent are skipped and counted', async (story) => {
+    const sandbox = makeSandbox();
     const [first = '', ...rows] = story.text.trim().split('\n');
     const odd = [
       'not json',
@@ -83,8 +83,8 @@ describe('rows that are none', () => {
       '\u0000\u0000\u0000',
     ];
     const mixed = rows.flatMap((row, index) => (odd[index] === undefined ? [row] : [odd[index], row]));
-    const path = layOut(desk, story, `${[first, ...mixed].join('\r\n')}\r\n`);
-    const { status, stderr } = await capture(desk, path);
+    const path = layOut(sandbox, story, `${[first, ...mixed].join('\r\n')}\r\n`);
+    const { status, stderr } = await capture(sandbox, path);
     expect(status).toBe(0);
     expect(stderr).toContain('__proto__ (1)');
     expect(stderr).toContain('constructor (1)');
@@ -92,51 +92,51 @@ describe('rows that are none', () => {
     expect(stderr).toContain('unreadable: 4');
     expect(stderr).toContain(`7 of ${rows.length + 8} rows`);
     expect(stderr).not.toContain('\u001b');
-    const [row] = await desk.json<{ title: string }[]>(['list']);
+    const [row] = await sandbox.json<{ title: string }[]>(['list']);
     expect(row?.title).toBe('Never retry on 404, and keep the delay below 2000 ms');
   });
 
-  it('of thousands of kinds are told apart up to a limit, and named up to a smaller one', async () => {
-    const desk = makeDesk();
+  it('of thousands of unknown kinds are counted up to a limit, and named up to a smaller one', async () => {
+    const sandbox = makeSandbox();
     const [story] = BOTH;
     if (story === undefined) throw new Error('there is no story');
     const many = Array.from({ length: 5000 }, (_, at) => `{"type":"kind-${at}"}\n`).join('');
-    const { status, stderr } = await capture(desk, layOut(desk, story, `${story.text}${many}`));
+    const { status, stderr } = await capture(sandbox, layOut(sandbox, story, `${story.text}${many}`));
     expect(status).toBe(0);
     expect(stderr).toMatch(/other \(4900\), kind-0 \(1\).*, 93 more/);
     expect(stderr.length).toBeLessThan(1000);
   });
 
-  it.each(BOTH)('nested 200,000 deep: of $agent, do no harm', async (story) => {
-    const desk = makeDesk();
+  it.each(BOTH)('nested 200,000 deep: of $agent, are skipped', async (story) => {
+    const sandbox = makeSandbox();
     const deep = `${'{"a":['.repeat(100_000)}1${']}'.repeat(100_000)}`;
     const rows =
       story.agent === 'codex'
         ? toJsonLines([call('deep', 'exec_command', { cmd: 'DEEP' }), event('DEEP')])
         : `{"type":"assistant","isSidechain":false,"sessionId":"s","uuid":"d","message":{"content":[{"type":"tool_use","id":"x","name":"Other","input":{"v":"DEEP"}}]}}\n`;
-    const path = layOut(desk, story, `${story.text}${rows.replaceAll('"DEEP"', deep)}`);
-    expect((await capture(desk, path)).status).toBe(0);
+    const path = layOut(sandbox, story, `${story.text}${rows.replaceAll('"DEEP"', deep)}`);
+    expect((await capture(sandbox, path)).status).toBe(0);
   });
 });
 
 describe('a row of 10 MB', () => {
   const words = 'The upload is slow. '.repeat(530_000);
 
-  it.each(BOTH)('of $agent is read, and one of 80 MB is passed over and counted', async (story) => {
-    const desk = makeDesk();
+  it.each(BOTH)('of $agent is read, and one of 80 MB is skipped and counted', async (story) => {
+    const sandbox = makeSandbox();
     const long = story.agent === 'codex' ? toJsonLines([event('agent_message', { message: words })]) : sayLong(words);
     expect(long.length).toBeGreaterThan(10 * 1024 * 1024);
-    const path = layOut(desk, story, `${story.text}${long}`);
+    const path = layOut(sandbox, story, `${story.text}${long}`);
     const file = openSync(path, 'a');
     writeSync(file, '{"type":"user","x":"');
     const block = 'y'.repeat(8 * 1024 * 1024);
     for (let at = 0; at < 10; at++) writeSync(file, block);
     writeSync(file, '"}\n');
     closeSync(file);
-    const { status, stderr } = await capture(desk, path);
+    const { status, stderr } = await capture(sandbox, path);
     expect(status).toBe(0);
     expect(stderr).toContain('unreadable: 1');
-    expect((await desk.json<{ handovers: number; intact: number }>(['doctor'])).intact).toBe(1);
+    expect((await sandbox.json<{ handovers: number; intact: number }>(['doctor'])).intact).toBe(1);
   });
 
   function sayLong(text: string): string {
@@ -147,7 +147,7 @@ describe('a row of 10 MB', () => {
 });
 
 describe('lone surrogates', () => {
-  it('everywhere in a transcript of Claude Code are not kept', async () => {
+  it('everywhere in a transcript of Claude Code are removed', async () => {
     const t = new Transcript({ cwd: '/home/ann/\ud800shop', gitBranch: 'fix/\udc00' });
     t.human('Rename the file \ud83d to something');
     t.call('a\ud800', 'Write', {
@@ -161,7 +161,7 @@ describe('lone surrogates', () => {
     await expectWellFormed(BOTH[0], t.text);
   });
 
-  it('everywhere in a rollout of Codex are not kept', async () => {
+  it('everywhere in a rollout of Codex are removed', async () => {
     const rows = [
       meta({ cwd: '/home/ann/\ud800shop' }),
       event('user_message', { message: 'Rename the file \ud83d to something' }),
@@ -175,24 +175,24 @@ describe('lone surrogates', () => {
 
   async function expectWellFormed(story: Story | undefined, text: string): Promise<void> {
     if (story === undefined) throw new Error('there is no story');
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     expect(text).toMatch(/\\ud[89a-f]/);
-    const { status } = await capture(desk, layOut(desk, story, text));
+    const { status } = await capture(sandbox, layOut(sandbox, story, text));
     expect(status).toBe(0);
-    const record = await desk.ok(['show', '--json']);
+    const record = await sandbox.ok(['show', '--json']);
     expect(JSON.stringify(JSON.parse(record))).not.toMatch(/\\ud[89a-f][0-9a-f]{2}/i);
     expect(record).toContain('\ufffd');
     for (const args of [['render'], ['show', '--events'], ['show', '--events', '--json']])
-      expect((await desk.ok(args)).isWellFormed()).toBe(true);
+      expect((await sandbox.ok(args)).isWellFormed()).toBe(true);
   }
 });
 
-describe('parents', () => {
+describe('parents of rows', () => {
   const rowsOf = (t: Transcript, parents: (string | null)[]): string =>
     toJsonLines(t.rows.map((row, index) => ({ ...row, parentUuid: parents[index] ?? null })));
 
-  it('that are missing, that form a cycle, or that are the row itself end nothing', async () => {
-    const desk = makeDesk();
+  it('that are missing, cyclic or the row itself do not stop the reading', async () => {
+    const sandbox = makeSandbox();
     const [story] = BOTH;
     if (story === undefined) throw new Error('there is no story');
     const t = new Transcript();
@@ -206,18 +206,18 @@ describe('parents', () => {
       [d, a, b, c, 'gone'],
     ];
     for (const parents of cycles) {
-      const { status, stderr } = await capture(desk, layOut(desk, story, rowsOf(t, parents)));
+      const { status, stderr } = await capture(sandbox, layOut(sandbox, story, rowsOf(t, parents)));
       expect([status, stderr]).toEqual([0, expect.stringMatching(/^saved handover \S+\n$/)]);
-      const { title } = await desk.json<{ title: string }>(['show', 'latest']);
+      const { title } = await sandbox.json<{ title: string }>(['show', 'latest']);
       expect(title).toBe('Say four and go on with the work');
     }
   });
 
   it('of rollouts that continue each other are followed once, and a missing one is counted', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const other = '01a1dd0d-0a21-7122-8074-002f98a99098';
     const place = (id: string): string =>
-      join(desk.home, `.codex/sessions/2026/01/31/rollout-2026-01-31T12-00-00-${id}.jsonl`);
+      join(sandbox.home, `.codex/sessions/2026/01/31/rollout-2026-01-31T12-00-00-${id}.jsonl`);
     const continuing = (id: string, base: string): string => {
       const [, ...rows] = paginatedStory();
       const head = meta({ id, history_base: { thread_id: base, end_ordinal_exclusive: 5 } });
@@ -225,34 +225,34 @@ describe('parents', () => {
     };
     writeText(place(THREAD), continuing(THREAD, other));
     writeText(place(other), continuing(other, THREAD));
-    const { status, stderr } = await capture(desk, place(THREAD));
+    const { status, stderr } = await capture(sandbox, place(THREAD));
     expect([status, stderr]).toEqual([0, expect.stringContaining('history_base (1)')]);
     writeText(place(THREAD), continuing(THREAD, 'ffffffff-0a21-7122-8074-002f98a99098'));
-    expect((await capture(desk, place(THREAD))).stderr).toContain('history_base (1)');
+    expect((await capture(sandbox, place(THREAD))).stderr).toContain('history_base (1)');
   });
 });
 
-describe('what is no file of rows', () => {
-  it('is refused, and not waited for', async () => {
-    const desk = makeDesk();
-    const folder = join(desk.home, 'folder.jsonl');
+describe('a transcript path that is no regular file', () => {
+  it('is refused without blocking', async () => {
+    const sandbox = makeSandbox();
+    const folder = join(sandbox.home, 'folder.jsonl');
     mkdirSync(folder);
-    expect((await capture(desk, folder)).status).toBe(65);
-    const pipe = join(desk.home, 'pipe.jsonl');
+    expect((await capture(sandbox, folder)).status).toBe(65);
+    const pipe = join(sandbox.home, 'pipe.jsonl');
     execFileSync('mkfifo', [pipe]);
-    expect((await capture(desk, pipe)).status).toBe(65);
+    expect((await capture(sandbox, pipe)).status).toBe(65);
     const noise = writeText(
-      join(desk.home, 'noise.jsonl'),
+      join(sandbox.home, 'noise.jsonl'),
       Buffer.from(Array.from({ length: 9999 }, (_, at) => (at * 7919) % 256)),
     );
-    expect((await capture(desk, noise)).status).toBe(65);
-    const wide = writeText(join(desk.home, 'wide.jsonl'), Buffer.from(STORIES[0]?.text ?? '', 'utf16le'));
-    expect((await capture(desk, wide)).status).toBe(65);
+    expect((await capture(sandbox, noise)).status).toBe(65);
+    const wide = writeText(join(sandbox.home, 'wide.jsonl'), Buffer.from(STORIES[0]?.text ?? '', 'utf16le'));
+    expect((await capture(sandbox, wide)).status).toBe(65);
   });
 
-  it('counts as nothing, not as an error, to whoever reads on', async () => {
+  it('counts as empty, not as an error, for an incremental reader', async () => {
     const agent = await loadAgent('codex');
-    const path = writeText(join(makeDesk().home, 'x.jsonl'), '\n\n\r\n \t\n');
+    const path = writeText(join(makeSandbox().home, 'x.jsonl'), '\n\n\r\n \t\n');
     const session = {
       agent: 'codex',
       id: 'x',

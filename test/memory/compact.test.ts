@@ -52,8 +52,8 @@ function readArchive(memory: Memory, name: string): string {
   return readFileSync(join(memory.root, 'layer3', name), 'utf8');
 }
 
-describe('compacting', () => {
-  it('merges the notes of a month by tag, with what lasts first and linked to its note', () => {
+describe('compacting the memory', () => {
+  it('merges the notes of a month by tag, lasting content first, linked to its note', () => {
     const memory = makeMemory();
     fill(memory);
     const [api, ui] = compactMemory(memory);
@@ -76,7 +76,7 @@ describe('compacting', () => {
     expect(archive.match(/^Worked on the upload\.$/gm)).toHaveLength(1);
   });
 
-  it('removes what is in the archive, and leaves the month that is not over', () => {
+  it('removes archived notes, and leaves the current month', () => {
     const memory = makeMemory();
     fill(memory);
     compactMemory(memory);
@@ -85,14 +85,14 @@ describe('compacting', () => {
     expect(() => compactMemory(memory, { month: '2026-11' })).toThrow('2026-11 is not over yet');
   });
 
-  it('makes no folder where there is nothing to merge', () => {
+  it('creates no folder when there is nothing to merge', () => {
     const memory = makeMemory();
     expect(compactMemory(memory)).toEqual([]);
     expect(compactMemory(memory, { month: '2020-01' })).toEqual([]);
     expect(existsSync(memory.root)).toBe(false);
   });
 
-  it('writes nothing in a dry run, and says the same', () => {
+  it('writes nothing in a dry run, and reports the same', () => {
     const memory = makeMemory();
     fill(memory);
     const planned = compactMemory(memory, { dryRun: true });
@@ -101,7 +101,7 @@ describe('compacting', () => {
     expect(compactMemory(memory)).toEqual(planned);
   });
 
-  it('goes on after it was interrupted between the archive and the removal, and adds nothing twice', () => {
+  it('continues after an interruption between archiving and removing, without duplicates', () => {
     const memory = makeMemory();
     fill(memory);
     const day = join(memory.root, 'layer1', '2026-10', 'api-2026-10-03.md');
@@ -115,7 +115,7 @@ describe('compacting', () => {
     expect(readArchive(memory, '2026-10-api-archive.md')).toBe(archive);
   });
 
-  it('adds late notes to an archive that a person edited, and keeps every byte of it', () => {
+  it('adds late notes to a manually edited archive, and keeps every byte of it', () => {
     const memory = makeMemory();
     fill(memory);
     compactMemory(memory);

@@ -21,7 +21,7 @@ function read(memory: Memory, ...path: string[]): string {
   return readFileSync(join(memory.root, ...path), 'utf8');
 }
 
-describe('layer 1', () => {
+describe('layer 1 of the memory', () => {
   it('keeps the path and the header line of the original', () => {
     const memory = makeMemory();
     const { path } = addNote(memory, 1, { text: 'did a thing', tag: 'codex' });
@@ -32,7 +32,7 @@ describe('layer 1', () => {
     expect(text).toEqual(['did a thing', '']);
   });
 
-  it('AH-5: two notes with the same tag and day are both kept, in layer 3 too', () => {
+  it('AH-5: has both of two notes with the same tag and day, in layer 3 too', () => {
     const memory = makeMemory();
     for (const layer of [1, 3] as const) {
       for (const text of ['first', 'second', 'third']) addNote(memory, layer, { text, tag: 'x' });
@@ -46,7 +46,7 @@ describe('layer 1', () => {
     expect(countNotes(memory)).toBe(3);
   });
 
-  it('adds to a file that the original wrote, or a person by hand, and leaves its bytes as they are', () => {
+  it('appends to a file of the original or of a person, leaving its bytes unchanged', () => {
     const memory = makeMemory();
     const folder = join(memory.root, 'layer1', '2026-11');
     mkdirSync(folder, { recursive: true });
@@ -58,7 +58,7 @@ describe('layer 1', () => {
     expect(countNotes(memory, '2026-11')).toBe(2);
   });
 
-  it('does not write under the same name twice', () => {
+  it('does not use the same name twice', () => {
     const memory = makeMemory();
     const note = { text: 'once', effect: 'run-1 note' };
     expect(addNote(memory, 1, note).isNew).toBe(true);
@@ -129,8 +129,8 @@ describe('the latest note', () => {
   });
 });
 
-describe('layer 2', () => {
-  it('is replaced, and its past stays reachable', () => {
+describe('layer 2 of the memory', () => {
+  it('is replaced, and its history kept', () => {
     const memory = makeMemory();
     replaceState(memory, { text: 'one' });
     const second = replaceState(memory, { text: 'two', at: NOON + 1000 });
@@ -144,7 +144,7 @@ describe('layer 2', () => {
     expect(readFileSync(second.past ?? '', 'utf8')).toContain('one');
   });
 
-  it('is not put back by an effect that was written before, and replaced since', () => {
+  it('is not reverted by a repeated step whose text was replaced since', () => {
     const memory = makeMemory();
     const ofRun = { text: 'of the run', at: NOON, effect: 'run-1 current_state' };
     replaceState(memory, ofRun);
@@ -155,7 +155,7 @@ describe('layer 2', () => {
     expect(replaceState(memory, { ...ofRun, effect: 'run-2 current_state' }).isNew).toBe(true);
   });
 
-  it('keeps what a person wrote before it is replaced, byte for byte, and carries front matter over', () => {
+  it('keeps manual edits in its history, byte for byte, and carries front matter over', () => {
     const memory = makeMemory();
     replaceState(memory, { text: 'ours' });
     const byHand = Buffer.from('\ufeff---\r\nkind: mine\r\n---\r\nmy own words, \xff not UTF-8', 'latin1');
@@ -168,7 +168,7 @@ describe('layer 2', () => {
     expect(readState(memory)?.text).toBe('third');
   });
 
-  it('is left alone when nothing is new, and by an effect that was had before', () => {
+  it('is unchanged when nothing is new, or when a step is repeated', () => {
     const memory = makeMemory();
     replaceState(memory, { text: 'same' });
     expect(replaceState(memory, { text: 'same' })).toMatchObject({ isNew: false, past: null });

@@ -23,7 +23,7 @@ const text = fc.array(line, { minLength: 1, maxLength: 8 }).map((lines) => lines
 const note: fc.Arbitrary<Note> = fc.record({ at, key, text }).filter(({ text: words }) => words.trim() !== '');
 
 describe('a file of notes', () => {
-  it('gives back every note that was appended, whatever is in it', () => {
+  it('returns every appended note, whatever its text', () => {
     fc.assert(
       fc.property(fc.array(note, { minLength: 1, maxLength: 5 }), (notes) => {
         const content = notes.reduce(appendNote, formatHeader(1, '2026-11-15'));
@@ -34,7 +34,7 @@ describe('a file of notes', () => {
     );
   });
 
-  it('is understood whatever it holds, and keeps its bytes when a note is appended', () => {
+  it('is parsed whatever its content, and keeps its bytes when a note is appended', () => {
     fc.assert(
       fc.property(text, note, (content, added) => {
         const after = appendNote(content, added);

@@ -19,7 +19,7 @@ describe('the canonical form (RFC 8785)', () => {
     expect(canonicalize(input)).toBe('{"\\r":2,"1":4,"\u0080":6,"\u00f6":7,"\u20ac":1,"\ud83d\ude00":5,"\ufb33":3}');
   });
 
-  it('refuses what has no form', () => {
+  it('refuses values without a canonical form', () => {
     for (const value of [Number.NaN, Number.POSITIVE_INFINITY, '\ud800', undefined, () => 1, 1n]) {
       expect(() => canonicalize(value)).toThrow(TypeError);
     }
@@ -47,7 +47,7 @@ function reverseKeys(value: unknown): unknown {
   );
 }
 
-describe('the checksum', () => {
+describe('the checksum of a record', () => {
   it('covers everything but itself', () => {
     const record = { a: 1, b: ['x'] };
     const checksum = computeChecksum(record);
@@ -56,7 +56,7 @@ describe('the checksum', () => {
     expect(computeChecksum({ ...record, a: 2 })).not.toBe(checksum);
   });
 
-  it('short hashes are stable', () => {
+  it('has stable short forms', () => {
     expect(shortHash('agent-handover', 16)).toBe('h8d2w78sfqdr7t5g');
   });
 });

@@ -21,7 +21,7 @@ describe('handover ids', () => {
     );
   });
 
-  it.each(['20260101-000000', '20260101-000000-002', '20260101-000000-k3fz'])('%s is one', (id) => {
+  it.each(['20260101-000000', '20260101-000000-002', '20260101-000000-k3fz'])('accept %s', (id) => {
     expect(isHandoverId(id)).toBe(true);
   });
 
@@ -34,18 +34,18 @@ describe('handover ids', () => {
     '20260101-000000-ABCD',
     '２０２６0101-000000',
     '20260101-000000\n',
-  ])('%j is none', (id) => {
+  ])('reject %j', (id) => {
     expect(isHandoverId(id)).toBe(false);
   });
 
-  it('times outside the years that can be written are brought inside', () => {
+  it('clamp times outside the years that can be written', () => {
     expect(formatTimestamp(-1)).toBe('1970-01-01T00:00:00.000Z');
     expect(formatTimestamp(Number.MAX_SAFE_INTEGER)).toBe('9999-12-31T23:59:59.999Z');
   });
 });
 
 describe('fact ids', () => {
-  it('are the same however a sentence is spaced, cased or closed, and differ by kind', () => {
+  it('ignore spacing, case and final punctuation, and differ by kind', () => {
     const id = computeFactId('decision', 'Use  SQLite\nfor the index.');
     expect(id).toMatch(FACT_ID);
     expect(computeFactId('decision', 'use sqlite for the index')).toBe(id);

@@ -5,12 +5,13 @@ import { parseJson } from '../../src/model/json.ts';
 
 const parse = (text: string): unknown => parseJson(text, 'the input', { maxBytes: 1000, maxDepth: 8 });
 
-describe('parsing JSON that nobody vouches for', () => {
-  it('gives what JSON.parse gives, or a coded error, for any text', () => {
+describe('parsing untrusted JSON', () => {
+  it('gives what JSON.parse gives, or a coded error, for any text without the key __proto__', () => {
+    const text = fc.oneof(fc.string(), fc.json({ maxDepth: 3 })).filter((json) => !json.includes('__proto__'));
     fc.assert(
-      fc.property(fc.oneof(fc.string(), fc.json({ maxDepth: 3 })), (text) => {
+      fc.property(text, (json) => {
         try {
-          expect(parseJson(text, 'the input')).toEqual(JSON.parse(text));
+          expect(parseJson(json, 'the input')).toEqual(JSON.parse(json));
         } catch (error) {
           expect(error).toBeInstanceOf(HandoverError);
         }
@@ -18,13 +19,13 @@ describe('parsing JSON that nobody vouches for', () => {
     );
   });
 
-  it('refuses depth before it parses, and does not count brackets in strings', () => {
+  it('refuses deep nesting before parsing, and ignores brackets in strings', () => {
     expect(() => parse('['.repeat(9) + ']'.repeat(9))).toThrow(/nested more than 8/);
     expect(parse(JSON.stringify(['[[[[[[[[[[[[', '\\"[[[[[[[[[']))).toHaveLength(2);
     expect(() => parseJson('['.repeat(5_000_000), 'the input')).toThrow(/nested/);
   });
 
-  it('refuses size', () => {
+  it('refuses large input', () => {
     expect(() => parse(`"${'x'.repeat(1000)}"`)).toThrow(/larger than 1000/);
   });
 

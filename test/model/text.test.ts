@@ -7,7 +7,7 @@ const FORBIDDEN =
   /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]|[\u{e0000}-\u{e007f}]/u;
 
 describe('cleaning text', () => {
-  it('leaves nothing that a terminal acts on or a reader cannot see, is well formed, and is stable', () => {
+  it('leaves no control or invisible characters, is well formed, and is idempotent', () => {
     fc.assert(
       fc.property(anyText, (text) => {
         const clean = cleanText(text);
@@ -31,7 +31,7 @@ describe('cleaning text', () => {
     ['a NUL', 'a\u0000b', 'ab'],
     ['tag characters', 'hi\u{e0041}\u{e0042}', 'hi'],
     ['a lone surrogate', 'a\ud800b', 'a\ufffdb'],
-  ])('takes out %s', (_what, text, expected) => {
+  ])('removes %s', (_what, text, expected) => {
     expect(cleanText(text)).toBe(expected);
   });
 
@@ -42,16 +42,16 @@ describe('cleaning text', () => {
     },
   );
 
-  it('cleanLine gives one trimmed line', () => {
+  it('gives one trimmed line with cleanLine', () => {
     expect(cleanLine('  a\n\tb   c ')).toBe('a b c');
   });
 
-  it('an unclosed string sequence does not take long', () => {
+  it('handles a long unclosed escape sequence', () => {
     const hostile = `\u001b]${'x'.repeat(4)}`.repeat(200_000);
     expect(cleanText(hostile)).not.toMatch(FORBIDDEN);
   });
 
-  it('revealControls shows what it finds', () => {
+  it('makes control characters visible with revealControls', () => {
     expect(revealControls('a\u001b[31m\u0000\u007f')).toBe('a␛[31m␀␡');
     fc.assert(
       fc.property(anyText, (text) => {

@@ -16,13 +16,13 @@ import { handover, readCommand } from './run-command.mjs';
 const MOST_SECONDS = 1;
 const MOST_MEGABYTES = 256;
 const MEGABYTE = 1024 * 1024;
-/** How a bundle ends that is not built as it should be, and one that nobody vouches for. */
+/** How a bundle ends that is not built as it should be, and one without a trusted signature. */
 const INVALID = 65;
 const REFUSED = 77;
 
 /**
- * What a stranger, or a signer who turned bad, can send: each is refused by a fresh process. The slowest and the largest
- * are told.
+ * What an unknown signer, or a malicious one, can send: each is refused by a fresh process. The slowest and the largest
+ * are reported.
  * @param {string} folder
  * @param {{ rounds: number }} ask
  * @returns {Line[]}

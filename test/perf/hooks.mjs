@@ -11,7 +11,7 @@ import { writeTranscript } from './sample-transcript.mjs';
 const MEGABYTE = 1024 * 1024;
 
 /**
- * Hooks as agents call them, from their start to their end, in a store that keeps much.
+ * Hooks as agents call them, from their start to their end, in a large store.
  * @param {Place} place
  * @param {{ folder: string, rounds: number, count: number, megabytes: number }} ask
  * @returns {Line[]}
@@ -26,7 +26,7 @@ export function measureHooks(place, { folder, rounds, count, megabytes }) {
   awaitWorkers(place);
   const compacted = hook(place, 'SessionStart', { ...captured, source: 'compact' });
   if (!readCommand(compacted).includes('# Handover')) throw new Error('the hook gave nothing');
-  // What was given is not given again at once: the next round finds it as if it had not been.
+  // What was delivered is not delivered again at once: the next round finds it as if it had not been.
   const forgetGiving = () => {
     for (const area of ['ready/given', 'ready/begun', 'spool'])
       for (const name of listFiles(join(place.store, area))) rmSync(name);
@@ -36,7 +36,7 @@ export function measureHooks(place, { folder, rounds, count, megabytes }) {
       bare: { command: { ...bareNode(place), input: '' } },
       compacted: { command: compacted, before: forgetGiving },
       begun: {
-        // In the same terminal it would be taken for one that was cleared, and given the brief.
+        // In the same terminal it would count as cleared, and get the brief.
         command: hook(place, 'SessionStart', {
           session_id: 'new',
           source: 'startup',

@@ -250,7 +250,7 @@ class Writer {
  * The rows of one piece of work: 20 or more.
  * @param {number} serial Of the first row.
  */
-function tellStep(serial) {
+function writeStep(serial) {
   const writer = new Writer(serial);
   while (writer.rows.length < 20) writer.step();
   return { text: `${writer.rows.join('\n')}\n`, next: writer.serial };
@@ -265,7 +265,7 @@ export function writeTranscript(file, bytes) {
   const descriptor = openSync(file, 'w');
   let serial = 0;
   for (let size = 0; size < bytes; ) {
-    const { text, next } = tellStep(serial);
+    const { text, next } = writeStep(serial);
     size += writeSync(descriptor, text);
     serial = next;
   }
@@ -279,7 +279,7 @@ export function writeTranscript(file, bytes) {
  * @param {number} serial
  */
 export function growTranscript(file, serial) {
-  const { text, next } = tellStep(serial);
+  const { text, next } = writeStep(serial);
   appendFileSync(file, text);
   return next;
 }

@@ -41,7 +41,7 @@ describe('writing a file durably', () => {
     expect(readdirSync(folder)).toEqual(['file']);
   });
 
-  it('fails without a trace when the folder is not there, and keeps the old file when the target is a folder', () => {
+  it('leaves nothing behind when the folder is missing, and changes nothing when the target is a folder', () => {
     const folder = makeFolder();
     expect(() => writeFileDurably(join(folder, 'none', 'file'), 'x')).toThrow(/ENOENT/);
     mkdirSync(join(folder, 'taken'));
@@ -62,7 +62,7 @@ describe('creating a file durably', () => {
     expect(statSync(path).nlink).toBe(1);
   });
 
-  it('does not follow a link that stands in its place', () => {
+  it('does not follow a link in its place', () => {
     const folder = makeFolder();
     symlinkSync(join(folder, 'elsewhere'), join(folder, 'file'));
     expect(createFileDurably(join(folder, 'file'), 'x')).toBe(false);
@@ -79,7 +79,7 @@ describe('appending a line', () => {
     expect(modeOf(path)).toBe(0o600);
   });
 
-  it('closes a torn line first, so that it swallows nothing', () => {
+  it('ends an incomplete line first, so that no line is lost', () => {
     const path = join(makeFolder(), 'log');
     writeFileSync(path, 'one\ntor');
     appendLineDurably(path, 'two');
@@ -127,8 +127,8 @@ describe('reading a regular file', () => {
   });
 });
 
-describe('moving and removing', () => {
-  it('moves, and says whether there was something to remove', () => {
+describe('moving and removing a file', () => {
+  it('moves a file, and reports whether there was one to remove', () => {
     const folder = makeFolder();
     mkdirSync(join(folder, 'sub'));
     writeFileSync(join(folder, 'a'), 'x');

@@ -34,7 +34,7 @@ function writeScript(path: string, body: string): void {
 }
 
 describe('runProgram', () => {
-  it('hands over arguments as they are, without a shell', () => {
+  it('passes arguments unchanged, without a shell', () => {
     const args = ['$HOME', '`id`', 'a b', '', '--', '\'"', '*'];
     const { stdout } = runProgram(
       process.execPath,
@@ -49,12 +49,12 @@ describe('runProgram', () => {
     expect(result).toEqual({ status: 7, stdout: Buffer.from('out\n'), stderr: 'err\n', truncated: false });
   });
 
-  it('gives the program the environment it was told to, and no other', () => {
+  it('passes exactly the given environment', () => {
     const { stdout } = runNode('console.log(JSON.stringify(process.env))', { env: { ONLY: '1' } });
     expect(JSON.parse(stdout.toString())).toEqual({ ONLY: '1' });
   });
 
-  it('passes input on, and gives an empty one when there is none', () => {
+  it('passes input, or an empty one', () => {
     const echo = 'process.stdin.pipe(process.stdout)';
     expect(runNode(echo, { input: 'hello' }).stdout.toString()).toBe('hello');
     expect(runNode(echo).stdout.toString()).toBe('');
@@ -68,12 +68,12 @@ describe('runProgram', () => {
     expect(runNode('process.stderr.write("e".repeat(10000))').stderr).toHaveLength(4096);
   });
 
-  it('keeps the first bytes of an output that is too long, with the status if the program could finish', () => {
+  it('keeps the first bytes of too long an output, with the status if the program finished', () => {
     const result = runNode('process.stdout.write("abcdefghij")', { maxBytes: 4 });
     expect(result).toMatchObject({ status: 0, stdout: Buffer.from('abcd'), truncated: true });
   });
 
-  it('ends a program whose output does not end, and keeps what was read', () => {
+  it('kills a program with endless output, and keeps what was read', () => {
     const result = runNode('const write = () => process.stdout.write("y".repeat(65536), write); write()', {
       maxBytes: 100_000,
     });

@@ -62,7 +62,7 @@ describe('the identity of a process', () => {
     expect(isAlive({ host, pid, start: String(Number(startedAt) + 1) })).toBe('dead');
   });
 
-  it.runIf(onLinux)('is dead when the process has ended and its parent has not asked for it', async () => {
+  it.runIf(onLinux)('is dead when the process is a zombie', async () => {
     const parent = start('sh', '-c', 'sleep 0.2 & echo $!; exec sleep 60');
     const identity = identify(Number(await firstLine(parent)));
     const readState = () => parseStat(readFileSync(`/proc/${identity.pid}/stat`, 'latin1'))?.state;
@@ -83,7 +83,7 @@ describe('the identity of a process', () => {
   });
 });
 
-describe('the text of an identity', () => {
+describe('the text of a process identity', () => {
   const identities = fc.record({
     host: fc.stringMatching(/^[0-9a-v]{8}$/),
     pid: fc.integer({ min: 1, max: 4_294_967_295 }),
@@ -103,7 +103,7 @@ describe('the text of an identity', () => {
     expect(formatIdentity(describeSelf())).toMatch(/^[0-9a-z-]{12,48}$/);
   });
 
-  it('is nothing else', () => {
+  it('is parsed strictly', () => {
     const text = formatIdentity(describeSelf());
     for (const other of ['', text.slice(1), `${text} `, `${text}\n`, `x${text}`, text.replaceAll('-', '.')]) {
       expect(parseIdentity(other)).toBeNull();
@@ -122,7 +122,7 @@ describe('the text of an identity', () => {
 describe('a stat line of the kernel', () => {
   const rest = 'S 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 123456 20 21';
 
-  it('is read after the name, whatever the name is', () => {
+  it('is parsed after the name, whatever the name', () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 15 }), (name) => {
         expect(parseStat(`42 (${name}) ${rest}\n`)).toEqual({ state: 'S', start: '123456' });

@@ -6,7 +6,7 @@ import { makeRedactor } from '../support/redactor.ts';
 const HEX = '1923f76d1bd0a4c5e6f708192a3b4c5d6e7f8091a2b3c4d5e6f708192a3b4c5d';
 const BASE64 = 'nYJvKx2q7wR1tZ0pLs8dFgHjKl4mNbVcXzQwErTyUiOpAsDfGhJkLzXcVbNm1234567890abcdEFGHijklMNOPqr==';
 
-/** What looks like a secret and is none: each of these has been somebody's wrong redaction. */
+/** What looks like a secret and is none: each of these was once redacted by mistake. */
 const NEAR_MISSES: readonly string[] = [
   `commit ${HEX.slice(0, 40)}`,
   `index ${HEX.slice(0, 7)}..${HEX.slice(8, 15)} 100644`,
@@ -50,19 +50,19 @@ const NEAR_MISSES: readonly string[] = [
   'A3-size paper, SG.NR is a bond, key-value store, r8_memory, re_compile(x), pat_terns',
 ];
 
-describe('a near miss', () => {
-  it.each(NEAR_MISSES)('%j stays as it is', (text) => {
+describe('text that only looks like a secret', () => {
+  it.each(NEAR_MISSES)('%j is not redacted', (text) => {
     expect(makeRedactor().redactText(text)).toBe(text);
   });
 });
 
-describe('files of this project', () => {
+describe('the source of this project', () => {
   const list = (folder: string): string[] =>
     readdirSync(folder, { recursive: true, encoding: 'utf8' })
       .filter((file) => /\.(?:ts|mjs|md|json)$/.test(file))
       .map((file) => join(folder, file));
 
-  it.each(['package-lock.json', ...list('src'), ...list('docs'), ...list('schemas')])('%s stays as it is', (file) => {
+  it.each(['package-lock.json', ...list('src'), ...list('docs'), ...list('schemas')])('%s is not redacted', (file) => {
     const text = readFileSync(file, 'utf8');
     expect(makeRedactor().redactText(text)).toBe(text);
   });

@@ -17,7 +17,7 @@ function listPresetRules(): Registered[] {
   return rules;
 }
 
-/** What the preset finds without being told where to look. */
+/** What the preset finds in the whole text. */
 async function lintWhole(text: string): Promise<string[]> {
   const rules = listPresetRules().filter(({ meta }) => !WITHOUT.includes(meta.id.slice(PREFIX.length)));
   const { messages } = await lintSource({
@@ -27,7 +27,7 @@ async function lintWhole(text: string): Promise<string[]> {
   return messages.map(({ range }) => range.join()).sort();
 }
 
-describe('secretlint', () => {
+describe('secretlint as a second opinion', () => {
   it('has literals for every rule of the preset', () => {
     const names = listPresetRules().map(({ meta }) => meta.id.slice(PREFIX.length));
     expect([...PRESET_LITERALS.keys(), ...WITHOUT].sort()).toEqual(names.sort());
@@ -50,13 +50,13 @@ describe('secretlint', () => {
     expect(found).toBeGreaterThan(50);
   });
 
-  it('cannot be switched off by a text', async () => {
+  it('cannot be disabled by a comment in the text', async () => {
     const token = `ghp${'_'}${'aB3'.repeat(12)}`;
     expect(await findBySecretlint(token)).toHaveLength(1);
     expect(await findBySecretlint(`secretlint-disable\n${token} secretlint-disable-line`)).toHaveLength(1);
   });
 
-  it('finds nothing that is not found without it, on labelled secrets of all kinds', async () => {
+  it('finds nothing beyond our own rules in the labelled secrets', async () => {
     let found = 0;
     const missed: string[] = [];
     for (const secret of writeSecrets(800, 5)) {

@@ -18,20 +18,20 @@ function isLeft({ secret, text }: LabelledSecret): boolean {
 }
 
 describe('of 2,000 labelled secrets', () => {
-  it('at least 98 in 100 are taken out whole', () => {
+  it('at least 98 in 100 are redacted completely', () => {
     const left = SECRETS.filter(isLeft);
     const told = left.map(({ kind, form, text }) => `${kind}, ${form}: ${text}`);
     expect(left.length, told.slice(0, 60).join('\n')).toBeLessThanOrEqual(SECRETS.length * 0.02);
   });
 
-  it('there is one of every kind that is known', () => {
+  it('there is one for every known kind', () => {
     const known = new Set([...RULES, ...NAMED_RULES].map(({ kind }) => kind));
     const written = new Set(SECRETS.map(({ kind }) => kind));
     expect([...known].filter((kind) => !written.has(kind))).toEqual([]);
     expect(known.size).toBeGreaterThanOrEqual(150);
   });
 
-  it('every kind is known as what it is', () => {
+  it('every kind is labelled correctly', () => {
     const known = new Map<string, number>();
     for (const { kind, text } of SECRETS) {
       const redactor = makeRedactor();

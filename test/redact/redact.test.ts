@@ -42,7 +42,7 @@ const AROUND: Readonly<Record<string, (text: string) => string>> = {
 const dropMarks = (text: string): string => text.replace(/:[0-9a-z]{8}\]/g, ']');
 
 describe('a secret', () => {
-  it.each(SECRETS)('of the kind %s is taken out, and counted', (kind, text) => {
+  it.each(SECRETS)('of the kind %s is redacted, and counted', (kind, text) => {
     const redactor = makeRedactor();
     const around = AROUND[kind] ?? ((inner: string): string => `use ${inner} for it`);
     expect(dropMarks(redactor.redactText(around(text)))).toBe(around(`[redacted:${kind}]`));
@@ -50,7 +50,7 @@ describe('a secret', () => {
     expect(redactor.holdsSecret(around(text))).toBe(true);
   });
 
-  it('looks the same wherever it stands, different from others, and different under another key', () => {
+  it('has one placeholder everywhere, unlike others, and another one under another key', () => {
     const [one, other] = [secret('ghp_', LETTERS.slice(0, 36)), secret('ghp_', LETTERS.slice(4, 40))];
     const [first, second, third] = makeRedactor().redactText(`${one} ${other} "${one}"`).split(' ');
     expect(third).toBe(`"${first}"`);
@@ -60,7 +60,7 @@ describe('a secret', () => {
     expect(first).toMatch(/^\[redacted:github-token:[0-9a-z]{8}\]$/);
   });
 
-  it('that its surroundings told once is known everywhere', () => {
+  it('that was recognised once by its context is redacted everywhere', () => {
     const redactor = makeRedactor();
     expect(redactor.redactText('log in with tr0ub4dor9x')).toContain('tr0ub4dor9x');
     expect(redactor.hasLearnt).toBe(false);
@@ -70,18 +70,18 @@ describe('a secret', () => {
     expect(redactor.redactions).toEqual([{ kind: 'assigned-secret', count: 1 }]);
   });
 
-  it('is known by the name of the member that holds it', () => {
+  it('is recognised by the name of its JSON member', () => {
     const value = makeRedactor().redactValue({ user: 'ann', password: 'tr0ub4dor&9x', list: [{ port: 80 }] });
     expect(value).toMatchObject({ user: 'ann', list: [{ port: 80 }] });
     expect(JSON.stringify(value)).not.toContain('tr0ub4dor');
   });
 
-  it('is taken out where it was cut off', () => {
+  it('is redacted where it was cut off', () => {
     const text = `git push https://x ${secret('ghp_', 'a1B2c3D4e5')}…`;
     expect(dropMarks(makeRedactor().redactText(text))).toBe('git push https://x [redacted:cut-token]…');
   });
 
-  it('is taken out of all of a fact, names included', () => {
+  it('is redacted in all fields of a fact, names included', () => {
     const [, token] = SECRETS[1] ?? ['', ''];
     const fact: Fact = {
       id: computeFactId('command', token),
@@ -101,7 +101,7 @@ describe('a secret', () => {
     expect(redactor.redactions).toEqual([{ kind: 'github-token', count: 1 }]);
   });
 
-  it('has every rule tried', () => {
+  it('is tested for every rule', () => {
     const tried = new Set(SHAPES.map(({ kind }) => kind));
     expect([...new Set(RULES.map(({ kind }) => kind))].length).toBeGreaterThanOrEqual(60);
     expect(tried.size).toBeGreaterThanOrEqual(60);
@@ -130,12 +130,12 @@ const WRAPPINGS: Readonly<Record<string, (text: string) => string>> = {
       .join('\n'),
 };
 
-describe('a secret that is wrapped', () => {
+describe('an encoded or wrapped secret', () => {
   const dice = rollDice(7);
   const secrets = SHAPES.filter(({ names, kind }) => names === undefined && kind !== 'private-key').map(
     ({ template }) => fillTemplate(template, dice),
   );
-  it.each(Object.entries(WRAPPINGS))('%s is taken out, nine times in ten and more', (_, wrap) => {
+  it.each(Object.entries(WRAPPINGS))('%s is redacted in at least nine of ten cases', (_, wrap) => {
     const left = secrets.filter((text) => {
       const form = wrap(text);
       return makeRedactor()
@@ -145,7 +145,7 @@ describe('a secret that is wrapped', () => {
     expect(left.length, left.join('\n')).toBeLessThanOrEqual(secrets.length / 10);
   });
 
-  it('looks the same as when it is not', () => {
+  it('has the same placeholder as the plain one', () => {
     const token = secret('ghp_', LETTERS.slice(0, 36));
     const [, mark = ''] = /:([0-9a-z]{8})\]/.exec(makeRedactor().redactText(token)) ?? [];
     for (const name of ['escaped as JSON', 'in a URL', 'by its numbers', 'over two lines', 'put together'])
@@ -181,7 +181,7 @@ describe('a secret that is wrapped', () => {
   );
 });
 
-describe('what is no secret', () => {
+describe('text that is no secret', () => {
   it.each([
     'commit 1923f76d1bd0a4c5e6f708192a3b4c5d6e7f8091',
     'session 5b0c7f0e-4b5e-4f0a-9d57-0c1f7c2a9e11',
@@ -195,15 +195,15 @@ describe('what is no secret', () => {
     'src/risk-assessment-of-the-whole-platform-and-its-many-parts-2026.md',
     'Bearer of good news, and the token_bucket_rate_limiter_2',
     'npm_config_registry, hf_hub_download, eyJ',
-  ])('%j stays as it is', (text) => {
+  ])('%j is not redacted', (text) => {
     const redactor = makeRedactor();
     expect(redactor.redactText(text)).toBe(text);
     expect(redactor.redactions).toEqual([]);
   });
 });
 
-describe('what is private', () => {
-  it('is not kept', () => {
+describe('text marked as private', () => {
+  it('is removed', () => {
     const redactor = makeRedactor();
     expect(dropMarks(redactor.redactText('Use <private>the blue\none</private> now'))).toBe(
       'Use [redacted:private] now',
@@ -211,7 +211,7 @@ describe('what is private', () => {
     expect(redactor.redactions).toEqual([{ kind: 'private', count: 1 }]);
   });
 
-  it('goes to the end where a human did not close it, and nobody else', () => {
+  it('extends to the end where the user did not close it, but not for others', () => {
     const text = 'Use <private>the blue one now';
     expect(makeRedactor().redactText(text)).toBe(text);
     expect(dropMarks(makeRedactor().redactText(text, { byHuman: true }))).toBe('Use [redacted:private]');
@@ -220,8 +220,8 @@ describe('what is private', () => {
   });
 });
 
-describe('redacting', () => {
-  it('any text twice is redacting it once', () => {
+describe('redaction', () => {
+  it('of any text is idempotent', () => {
     const text = fc
       .array(fc.oneof(fc.string(), fc.constantFrom(...SECRETS.map(([, one]) => one))))
       .map((parts) => parts.join(' '));
@@ -238,7 +238,7 @@ describe('several encoded secrets in one text', () => {
   const encode = (index: number): string =>
     Buffer.from(`first line\nghp${'_'}${'aB3dE5fG7h'.repeat(3)}${100000 + index}\n`).toString('base64');
 
-  it.each([' and ', ` ${'ŁŃ'.repeat(20)} `, ` ${'words '.repeat(11_000)}`])('are all taken out (%#)', (between) => {
+  it.each([' and ', ` ${'ŁŃ'.repeat(20)} `, ` ${'words '.repeat(11_000)}`])('are all redacted (%#)', (between) => {
     const encoded = Array.from({ length: 6 }, (_, index) => encode(index));
     const redactor = makeRedactor();
     const left = redactor.redactText(`data: ${encoded.join(between)} end`);

@@ -2,36 +2,36 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { boundPattern } from '../../src/redact/settings.ts';
-import { type Desk, errorCode, makeDesk } from '../support/cli.ts';
+import { errorCode, makeSandbox, type Sandbox } from '../support/cli.ts';
 
-function configure(desk: Desk, { user, project }: { user?: string; project?: string }): void {
+function configure(sandbox: Sandbox, { user, project }: { user?: string; project?: string }): void {
   const write = (folder: string, text: string | undefined): void => {
     mkdirSync(folder, { recursive: true });
     if (text !== undefined) writeFileSync(join(folder, 'config.toml'), text);
   };
-  write(join(desk.home, '.config', 'agent-handover'), user);
-  write(join(desk.project, '.agent-handover'), project);
+  write(join(sandbox.home, '.config', 'agent-handover'), user);
+  write(join(sandbox.project, '.agent-handover'), project);
 }
 
-describe('rules of one’s own', () => {
-  it('of the user and of the project both hold', async () => {
-    const desk = makeDesk();
-    configure(desk, {
+describe('custom redaction rules', () => {
+  it('of the user and of the project both apply', async () => {
+    const sandbox = makeSandbox();
+    configure(sandbox, {
       user: `[redact]\nrules = [{ kind = "badge", pattern = "badge-[0-9]+" }]\n`,
       project: `[redact]\nrules = [{ kind = "shelf", pattern = 'shelf/\\w{2,9}' }]\n`,
     });
-    const out = await desk.ok(['redact'], { input: 'badge-77123 stands on shelf/a17b, badge-x does not\n' });
+    const out = await sandbox.ok(['redact'], { input: 'badge-77123 stands on shelf/a17b, badge-x does not\n' });
     expect(out).toMatch(/^\[redacted:badge:\w{8}\] stands on \[redacted:shelf:\w{8}\], badge-x does not\n$/);
-    await desk.save('--summary', 'The badge-77123 is mine');
-    expect(JSON.stringify(await desk.json(['show']))).not.toContain('77123');
+    await sandbox.save('--summary', 'The badge-77123 is mine');
+    expect(JSON.stringify(await sandbox.json(['show']))).not.toContain('77123');
   });
 
-  it('let pass what the user allows, and not what a project would like to', async () => {
+  it('allow exceptions of the user, but not of a project', async () => {
     const token = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
-    const desk = makeDesk();
-    configure(desk, { user: `[redact]\nallow = ["${token}"]\n` });
-    expect(await desk.ok(['redact'], { input: token })).toBe(token);
-    const other = makeDesk();
+    const sandbox = makeSandbox();
+    configure(sandbox, { user: `[redact]\nallow = ["${token}"]\n` });
+    expect(await sandbox.ok(['redact'], { input: token })).toBe(token);
+    const other = makeSandbox();
     configure(other, { project: `[redact]\nallow = ["${token}"]\n` });
     const refused = await other.run(['redact', '--json'], { input: token });
     expect([refused.status, errorCode(refused), refused.stdout]).toEqual([78, 'HANDOVER_CONFIG_INVALID', '']);
@@ -44,15 +44,15 @@ describe('rules of one’s own', () => {
     ['[redact]\nallow = "all"\n', 'redact.allow'],
     ['[redact]\nunknown = 1\n', 'redact'],
   ])('are refused when they are wrong: %j', async (user, why) => {
-    const desk = makeDesk();
-    configure(desk, { user });
-    const { status, stderr } = await desk.run(['save', '--summary', 'x']);
+    const sandbox = makeSandbox();
+    configure(sandbox, { user });
+    const { status, stderr } = await sandbox.run(['save', '--summary', 'x']);
     expect(status).toBe(78);
     expect(stderr).toContain(why);
   });
 });
 
-describe('a pattern of a user', () => {
+describe('a custom redaction pattern', () => {
   it.each([
     '(a+)+b',
     'abc(a*)*',
@@ -75,7 +75,7 @@ describe('a pattern of a user', () => {
     ['acme-[A-Z0-9]{10}', 'acme-ABCDE12345'],
     ['tok_\\w+', `tok_${'a'.repeat(256)}`],
     ['INT-(?:live|test)-[a-f0-9]{4,8}', 'INT-live-00ff00'],
-  ])('%s is taken, and matches', (source, text) => {
+  ])('%s is accepted, and matches', (source, text) => {
     const pattern = boundPattern(source);
     expect(pattern).toBeInstanceOf(RegExp);
     expect(typeof pattern === 'string' ? [] : text.match(pattern)).toEqual([text]);

@@ -2,12 +2,12 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import { tellCanaries } from '../support/canaries.ts';
+import { plantCanaries } from '../support/canaries.ts';
 import { HANDOVER, makeTempFolder, runProcess } from '../support/cli.ts';
-import { HOOK, settle, writeSession } from '../support/hooks.ts';
+import { HOOK, waitForWorkers, writeSession } from '../support/hooks.ts';
 import { writeIn } from '../support/publishing.ts';
 import { canTrace } from '../support/strace.ts';
-import { Walk } from './walk/walk.ts';
+import { Walk } from './walkthrough/walkthrough.ts';
 
 const WRITES = 'write,writev,pwrite64,pwritev,pwritev2';
 const ESCAPES: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', v: '\v', f: '\f' };
@@ -32,8 +32,8 @@ async function traceWrites(
 ): Promise<Writes> {
   const log = join(makeTempFolder(), 'trace');
   const { status } = await runProcess([process.execPath, ...command], {
-    cwd: walk.desk.project,
-    env: { ...walk.desk.env, TMPDIR: walk.temp, ...env },
+    cwd: walk.sandbox.project,
+    env: { ...walk.sandbox.env, TMPDIR: walk.temp, ...env },
     input,
     timeoutMs: 60_000,
     through: ['strace', '-f', '-qq', '-y', '-s', '4000000', '-o', log, '-e', `trace=${WRITES}`],
@@ -50,7 +50,7 @@ async function traceWrites(
 
 describe.runIf(canTrace)('no command writes a secret at any moment (skipped where there is no strace)', () => {
   const walk = new Walk();
-  const { desk } = walk;
+  const { sandbox } = walk;
 
   async function expectClean(
     command: readonly string[],
@@ -63,7 +63,7 @@ describe.runIf(canTrace)('no command writes a secret at any moment (skipped wher
     expect(found).toEqual([]);
   }
 
-  it('as the trace would show', async () => {
+  it('as the system call trace would show', async () => {
     const [{ text } = { text: '' }] = walk.take(1);
     const script = 'const fs = require("fs"); fs.writeFileSync("x", process.argv[1]); fs.rmSync("x");';
     const { files } = await traceWrites(walk, ['-e', script, text]);
@@ -71,10 +71,10 @@ describe.runIf(canTrace)('no command writes a secret at any moment (skipped wher
   });
 
   it('when a session is captured, searched and saved to', async () => {
-    const transcript = new Transcript({ cwd: desk.project });
-    tellCanaries(transcript, walk.take(150));
-    writeIn(desk.home, '.claude/projects/-home-ann-shop/session.jsonl', transcript.text);
-    const path = join(desk.home, '.claude/projects/-home-ann-shop/session.jsonl');
+    const transcript = new Transcript({ cwd: sandbox.project });
+    plantCanaries(transcript, walk.take(150));
+    writeIn(sandbox.home, '.claude/projects/-home-ann-shop/session.jsonl', transcript.text);
+    const path = join(sandbox.home, '.claude/projects/-home-ann-shop/session.jsonl');
     await expectClean([HANDOVER, 'capture', '--transcript', path]);
     await expectClean([HANDOVER, 'search', '--sessions', 'settings']);
     await expectClean([HANDOVER, 'save', '--summary', '-', '--next', walk.plantOne()], {
@@ -83,17 +83,17 @@ describe.runIf(canTrace)('no command writes a secret at any moment (skipped wher
   });
 
   it('when a hook and its worker do their work', async () => {
-    const session = writeSession(desk);
+    const session = writeSession(sandbox);
     session.transcript.human(walk.plantOne());
     session.transcript.say(walk.plantOne());
     session.write();
     const input = JSON.stringify(session.input({ last_assistant_message: walk.plantOne() }));
     await expectClean([HOOK, 'claude-code', 'Stop'], { input });
-    await settle(desk);
+    await waitForWorkers(sandbox);
   });
 
-  it('when it leaves and when it arrives', async () => {
-    writeIn(desk.project, 'memory/layer2/current-state.md', walk.plant(10).join('\n\n'));
+  it('when handovers are exported and imported', async () => {
+    writeIn(sandbox.project, 'memory/layer2/current-state.md', walk.plant(10).join('\n\n'));
     await expectClean([HANDOVER, 'snapshot']);
     await expectClean([HANDOVER, 'push']);
     const bundle = join(walk.temp, 'all.handover');
@@ -102,7 +102,7 @@ describe.runIf(canTrace)('no command writes a secret at any moment (skipped wher
       id: '20260131-110000',
       created_at: '2026-01-31T11:00:00Z',
       tool: 'codex',
-      project: desk.project,
+      project: sandbox.project,
       title: walk.plantOne(),
       summary: walk.plant(5).join('\n'),
       next: walk.plant(5),

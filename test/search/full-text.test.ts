@@ -43,7 +43,7 @@ const suffix = fc.constantFrom(
 );
 
 describe('the stemmer', () => {
-  it('gives what FTS5 gives', () => {
+  it('gives the same stems as FTS5', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(word, fc.array(suffix, { maxLength: 3 })), { maxLength: 40 }), (parts) => {
         const text = parts.map(([start, ends]) => [start, ...ends].join('')).join(' ');
@@ -53,7 +53,7 @@ describe('the stemmer', () => {
     );
   });
 
-  it('picks the stems that are asked for, and only those', () => {
+  it('returns exactly the requested stems', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(word, fc.array(suffix, { maxLength: 3 })), { minLength: 1, maxLength: 20 }),
@@ -81,8 +81,8 @@ describe('the stemmer', () => {
   ])('takes %s to %s', (given, expected) => expect(stemWord(given)).toBe(expected));
 });
 
-describe('the three characters of a stem', () => {
-  it('are those of FTS5', () => {
+describe('trigrams of a stem', () => {
+  it('are the same as those of FTS5', () => {
     const text = fc.string({ unit: fc.constantFrom(...'abc xyz/._-дбщ'), minLength: 3, maxLength: 40 });
     fc.assert(
       fc.property(text, (given) => {
@@ -93,8 +93,8 @@ describe('the three characters of a stem', () => {
   });
 });
 
-describe('a query', () => {
-  it('is never syntax, whatever is in it', () => {
+describe('a full-text query', () => {
+  it('is never interpreted as syntax', () => {
     const signs = fc.string({
       unit: fc.constantFrom(...`"'*()^:+-{}\\NEAR ANDORT\u0000\ue000é接`),
       maxLength: 30,
@@ -129,7 +129,7 @@ describe('a query', () => {
     );
   });
 
-  it('cannot ask for a tag', () => {
+  it('cannot match a tag', () => {
     const fullText = openFullText(database);
     const entry = { n: 3, text: 'plain', tags: [makeTag('p', 'p-secret')] };
     fullText.add(entry);
@@ -140,7 +140,7 @@ describe('a query', () => {
   });
 });
 
-describe('a word of a script without spaces', () => {
+describe('a query in a script without spaces', () => {
   it('is found anywhere, also at the end, and beside words of other scripts', () => {
     const fullText = openFullText(database);
     const texts = ['データベース接続', '接続エラー', 'プール', '使用SQLite索引'];
@@ -153,7 +153,7 @@ describe('a word of a script without spaces', () => {
   });
 });
 
-describe('stems', () => {
+describe('stems in the index', () => {
   const text = fc.string({
     unit: fc.constantFrom(...'abes tion ing09 /_ é дб 接続 𝒳ﬁ'.split(''), '𝒳'),
     maxLength: 40,
@@ -164,7 +164,7 @@ describe('stems', () => {
     return rows.map((row) => String(Reflect.get(Object(row), 'stem')));
   }
 
-  it('are the same whether they were noted one by one or all at once, and go with the last text', () => {
+  it('are the same whether added one by one or all at once, and removed with the last text', () => {
     fc.assert(
       fc.property(fc.array(text, { maxLength: 8 }), (texts) => {
         const entries = texts.map((each, n) => ({ n, text: each, tags: [] }));
@@ -188,8 +188,8 @@ describe('stems', () => {
   });
 });
 
-describe('tags', () => {
-  it('are told apart, and left as they are by the stemmer', () => {
+describe('tags in the index', () => {
+  it('are distinct, and not stemmed', () => {
     const fullText = openFullText(database);
     fc.assert(
       fc.property(fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 12 }), { maxLength: 12 }), (values) => {

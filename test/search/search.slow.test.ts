@@ -10,7 +10,7 @@ import { examineStore } from '../../src/store/doctor/doctor.ts';
 import { forgetHandover } from '../../src/store/handovers.ts';
 import { markFact } from '../../src/store/marks.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
-import { keepOne, makeClock, makeFolder, makeMachine, NOON } from '../support/temp-store.ts';
+import { makeClock, makeFolder, makeMachine, NOON, saveOne } from '../support/temp-store.ts';
 
 const MINUTE = 60_000;
 
@@ -33,29 +33,29 @@ describe.each([
   ['the index', {}],
   ['a scan', { HANDOVER_SQLITE: 'none' }],
 ])('a search by %s', (_, env) => {
-  it('finds what is kept, and follows what is kept and forgotten later', async () => {
+  it('finds saved facts, and includes later saves and deletions', async () => {
     const { store, clock } = makeCase(env);
-    const first = keepOne(store, 'the parser of invoices');
+    const first = saveOne(store, 'the parser of invoices');
     expect(await find(store, 'invoice parsers')).toContain('the parser of invoices');
     clock.set(NOON + MINUTE);
-    keepOne(store, 'the printer');
+    saveOne(store, 'the printer');
     expect(await find(store, 'printer')).toContain('the printer');
     forgetHandover(store, first.id);
     expect(await find(store, 'invoices')).toEqual([]);
   });
 
-  it('gives a fact that several handovers tell once, with the newest and their number', async () => {
+  it('lists a fact of several handovers once, with the latest and their number', async () => {
     const { store, clock } = makeCase(env);
-    keepOne(store, 'queue');
+    saveOne(store, 'queue');
     clock.set(NOON + MINUTE);
-    const newest = keepOne(store, 'queue');
+    const newest = saveOne(store, 'queue');
     const { hits } = await search({ store }, { text: 'continue queue', kinds: ['next'], limit: 5 });
     expect(hits).toMatchObject([{ what: 'fact', from: { handover: newest.id, handovers: 2 } }]);
   });
 
-  it('tells how a fact stands by its marks', async () => {
+  it('shows the marks of a fact', async () => {
     const { store, clock } = makeCase(env);
-    const handover = keepOne(store, 'cache');
+    const handover = saveOne(store, 'cache');
     const [fact] = handover.facts;
     if (fact === undefined) throw new Error('no fact');
     const stand = async () => (await search({ store }, { text: 'continue cache', kinds: ['next'], limit: 1 })).hits[0];
@@ -68,14 +68,14 @@ describe.each([
     expect(await stand()).toMatchObject({ standing: 'refuted', because: 'too slow' });
   });
 
-  it('keeps to kind, agent, project, time and file', async () => {
+  it('filters by kind, agent, project, time and file', async () => {
     const { store, clock } = makeCase(env);
     const file = makeFact('f-aaaaaaaaaa', 'file', 'src/queue/retry.ts');
     const error = makeFact('f-bbbbbbbbbb', 'error', 'queue failed in src/queue/retry.ts:7');
-    keepOne(store, 'queue', { facts: [file, error] });
+    saveOne(store, 'queue', { facts: [file, error] });
     clock.set(NOON + MINUTE);
     const project = { id: 'p-0123456789abcdef', name: 'Docs', remote: null };
-    keepOne(store, 'queue of docs', { project, facts: [] });
+    saveOne(store, 'queue of docs', { project, facts: [] });
     expect(await find(store, 'queue', { kinds: ['error'] })).toEqual([error.text]);
     expect(await find(store, 'queue', { project: { name: 'docs' } })).toEqual(['queue of docs']);
     expect(await find(store, 'queue', { project: { name: 'nowhere' } })).toEqual([]);
@@ -85,17 +85,17 @@ describe.each([
     expect(await find(store, 'queue', { file: 'ueue/retry.ts' })).toEqual([]);
   });
 
-  it('finds what few texts are left with, however many others have the words', async () => {
+  it('finds filtered facts, however many others match the words', async () => {
     const { store, clock } = makeCase(env);
     const facts = (round: number): Fact[] =>
       Array.from({ length: 50 }, (_, at) =>
         makeFact(`f-${String(round * 50 + at).padStart(10, '0')}`, 'note', `retries of queue ${round} ${at}`),
       );
     const old = makeFact('f-aaaaaaaaaa', 'file', 'src/queue/retries.ts');
-    keepOne(store, 'old', { facts: [old, makeFact('f-bbbbbbbbbb', 'error', 'queueworker retries')] });
+    saveOne(store, 'old', { facts: [old, makeFact('f-bbbbbbbbbb', 'error', 'queueworker retries')] });
     for (let round = 0; round < 4; round++) {
       clock.set(NOON + (round + 1) * MINUTE);
-      keepOne(store, 'new', { facts: facts(round) });
+      saveOne(store, 'new', { facts: facts(round) });
     }
     expect(await find(store, 'queue retries', { file: 'queue/retries.ts' })).toEqual([old.text]);
     expect(await find(store, 'retries', { kinds: ['error'] })).toEqual(['queueworker retries']);
@@ -104,19 +104,19 @@ describe.each([
     expect((await search({ store }, { text: 'queue retries', limit: 190 })).hits.length).toBe(190);
   });
 
-  it('puts what has the words as they stand first', async () => {
+  it('ranks exact phrases first', async () => {
     const { store } = makeCase(env);
     for (const title of ['refused connect by the host', 'connect was refused', 'the host will connect'])
-      keepOne(store, title);
+      saveOne(store, title);
     expect((await find(store, 'connect was refused'))[0]).toBe('connect was refused');
   });
 
-  it('finds notes of the project it is asked from', async () => {
+  it('finds notes of the current project', async () => {
     const { store } = makeCase(env);
     const folder = store.machine.cwd;
     const notes = { folder, memoryDir: join(folder, 'memory') };
     const path = join(folder, 'MEMORY.md');
-    keepOne(store, 'anything');
+    saveOne(store, 'anything');
     writeFileSync(path, '# MEMORY.md\n\n## Decisions\n- Never deploy on Fridays\n- Xylophones are blue\n');
     const ask = async (text: string) => (await search({ store, notes }, { text, limit: 3 })).hits;
     expect(await ask('deploying friday')).toMatchObject([{ what: 'note', id: path, from: { line: 4 } }]);
@@ -125,11 +125,11 @@ describe.each([
     expect(await ask('mondays')).toMatchObject([{ what: 'note', text: '- Deploy on Mondays' }]);
   });
 
-  it('walks facts newest first, by file name', async () => {
+  it('lists facts by file name, newest first', async () => {
     const { store, clock } = makeCase(env);
-    keepOne(store, 'a', { facts: [makeFact('f-aaaaaaaaaa', 'file', 'src/Retry.ts')] });
+    saveOne(store, 'a', { facts: [makeFact('f-aaaaaaaaaa', 'file', 'src/Retry.ts')] });
     clock.set(NOON + MINUTE);
-    keepOne(store, 'b', {
+    saveOne(store, 'b', {
       facts: [makeFact('f-bbbbbbbbbb', 'file', 'lib/retry.ts'), makeFact('f-cccccccccc', 'file', 'lib/other.ts')],
     });
     const found: string[] = [];
@@ -151,7 +151,7 @@ describe('the search index', () => {
     const { store, clock } = makeCase();
     for (const [at, title] of ['the parser of invoices', 'the printer', 'the queue', 'a secretword99'].entries()) {
       clock.set(NOON + at * MINUTE);
-      keepOne(store, title);
+      saveOne(store, title);
     }
     return store;
   }
@@ -184,7 +184,7 @@ describe('the search index', () => {
     }
   });
 
-  it('keeps nothing of what was forgotten, in no page', async () => {
+  it('has nothing of forgotten facts in any page', async () => {
     const store = fill();
     const path = join(store.root, 'search.sqlite');
     const { hits } = await search({ store }, { text: 'secretword99', limit: 5 });
@@ -195,12 +195,12 @@ describe('the search index', () => {
     for (const part of ['secretword99', 'word99', 'tword']) expect(readFileSync(path).includes(part)).toBe(false);
   });
 
-  it('answers the same whether it was filled at once or bit by bit', async () => {
+  it('gives the same answers whether filled at once or incrementally', async () => {
     const { store, clock } = makeCase();
     const titles = ['the parser of invoices', 'the printer', 'the queue', 'about the queue of invoices'];
     for (const [at, title] of titles.entries()) {
       clock.set(NOON - at * MINUTE);
-      keepOne(store, title);
+      saveOne(store, title);
       await ask(store);
     }
     const grown = await ask(store);
@@ -210,7 +210,7 @@ describe('the search index', () => {
 });
 
 describe('the labelled queries', () => {
-  it('are answered best by all ways together', async () => {
+  it('are answered best by all rankers together', async () => {
     const { store } = makeCase();
     const labelled = readLabelled(resolve('eval/search/queries.txt'));
     expect(labelled.queries.length).toBeGreaterThan(150);

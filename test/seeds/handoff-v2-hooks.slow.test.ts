@@ -13,15 +13,15 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import type { V2Envelope } from '../../src/exchange/legacy/v2-envelope.ts';
 import type { Handover } from '../../src/model/handover.ts';
-import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
+import { makeSandbox, makeTempFolder, type Sandbox } from '../support/cli.ts';
 import {
   type RunningAgent,
-  readGiven,
-  settle,
+  readReceived,
   startAgent,
-  tellWork,
   type WrittenSession,
+  waitForWorkers,
   writeSession,
+  writeWork,
 } from '../support/hooks.ts';
 
 /* What handoff V2 gets wrong in its hooks: capturing before compaction and restoring after it, one test each. */
@@ -32,7 +32,7 @@ const WORK = {
 };
 
 interface Scene {
-  desk: Desk;
+  sandbox: Sandbox;
   session: WrittenSession;
   agent: RunningAgent;
   /** Captures and restores as a compaction does. */
@@ -40,23 +40,23 @@ interface Scene {
 }
 
 function open(options: Parameters<typeof startAgent>[1] = {}): Scene {
-  const desk = makeDesk();
-  const session = writeSession(desk);
-  tellWork(session, { ...WORK, file: join(desk.project, 'upload.ts') });
-  const agent = startAgent(desk, options);
+  const sandbox = makeSandbox();
+  const session = writeSession(sandbox);
+  writeWork(session, { ...WORK, file: join(sandbox.project, 'upload.ts') });
+  const agent = startAgent(sandbox, options);
   const compact = async (): Promise<string | null> => {
     await agent.call('PreCompact', session.input({ hook_event_name: 'PreCompact', trigger: 'auto' }));
-    return await agent.given('SessionStart', session.input({ hook_event_name: 'SessionStart', source: 'compact' }));
+    return await agent.receive('SessionStart', session.input({ hook_event_name: 'SessionStart', source: 'compact' }));
   };
-  return { desk, session, agent, compact };
+  return { sandbox, session, agent, compact };
 }
 
-async function readHandovers(desk: Desk): Promise<Handover[]> {
-  const rows = await desk.json<{ id: string }[]>(['list']);
-  return await Promise.all(rows.map(({ id }) => desk.json<Handover>(['show', id])));
+async function readHandovers(sandbox: Sandbox): Promise<Handover[]> {
+  const rows = await sandbox.json<{ id: string }[]>(['list']);
+  return await Promise.all(rows.map(({ id }) => sandbox.json<Handover>(['show', id])));
 }
 
-describe('handoff V2', () => {
+describe('hooks, where handoff V2 failed', () => {
   it('V2-1: hooks need nothing but what is in the package', async () => {
     const folder = makeTempFolder();
     const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -67,55 +67,55 @@ describe('handoff V2', () => {
   });
 
   it('V2-2: a capture succeeds where no variable names the terminal', async () => {
-    const { desk, agent, compact } = open({ env: { TERM: undefined, WT_SESSION: undefined } });
+    const { sandbox, agent, compact } = open({ env: { TERM: undefined, WT_SESSION: undefined } });
     expect(await compact()).toContain(WORK.goal);
-    const [handover] = await readHandovers(desk);
+    const [handover] = await readHandovers(sandbox);
     if (process.platform === 'linux') expect(handover?.session.terminal).toMatch(/^(?:tty|process)_/);
     await agent.end();
   });
 
-  it('V2-13: a file that was read outside of the project is no reason to refuse', async () => {
-    const { desk, session, agent } = open();
-    const outside = join(desk.folder, 'notes.txt');
+  it('V2-13: a file read outside the project does not block a restore', async () => {
+    const { sandbox, session, agent } = open();
+    const outside = join(sandbox.folder, 'notes.txt');
     writeFileSync(outside, 'one\n');
     session.transcript.call('toolu_out', 'Read', { file_path: outside });
     session.transcript.result('toolu_out', 'one');
     session.write();
     await agent.call('Stop', session.input());
-    await settle(desk);
+    await waitForWorkers(sandbox);
     appendFileSync(outside, 'two\n');
-    appendFileSync(join(desk.project, 'upload.ts'), '// more\n');
-    const given = await agent.given('SessionStart', session.input({ source: 'compact' }));
+    appendFileSync(join(sandbox.project, 'upload.ts'), '// more\n');
+    const given = await agent.receive('SessionStart', session.input({ source: 'compact' }));
     expect(given).toContain(WORK.goal);
     expect(given).toContain('Since then: 1 file changed');
     await agent.end();
   });
 
   it('V2-14: the chain of sessions grows with each one', async () => {
-    const { desk, agent } = open();
+    const { sandbox, agent } = open();
     const sessions: WrittenSession[] = [];
     for (let i = 0; i < 4; i++) {
-      const next = writeSession(desk);
+      const next = writeSession(sandbox);
       const day = `2026-02-0${i + 1}T09:00:00.000Z`;
-      tellWork(next, { ...WORK, file: join(desk.project, `part${i}.ts`) });
+      writeWork(next, { ...WORK, file: join(sandbox.project, `part${i}.ts`) });
       for (const row of next.transcript.rows) row.timestamp = day;
       next.write();
       sessions.push(next);
       await agent.call('SessionEnd', next.input({ reason: 'clear' }));
-      await settle(desk);
+      await waitForWorkers(sandbox);
     }
     const last = sessions.at(-1);
     const args = ['capture', '--transcript', last?.path ?? '', '--print', 'v2', '--dry-run'];
-    const envelope: V2Envelope = JSON.parse(await desk.ok(args));
+    const envelope: V2Envelope = JSON.parse(await sandbox.ok(args));
     expect(envelope.resume_snapshot.session_chain).toHaveLength(4);
     await agent.end();
   });
 
-  it('V2-17: what was not written by this store is not restored, whatever checksum it has', async () => {
-    const { desk, session, agent } = open();
+  it('V2-17: a file not written by this store is not restored, whatever its checksum', async () => {
+    const { sandbox, session, agent } = open();
     await agent.call('Stop', session.input());
-    await settle(desk);
-    const folder = join(desk.store, 'ready', 'sessions');
+    await waitForWorkers(sandbox);
+    const folder = join(sandbox.store, 'ready', 'sessions');
     const [name = ''] = readdirSync(folder);
     const genuine = readFileSync(join(folder, name), 'utf8');
     const [, body = ''] = genuine.split('\n');
@@ -127,26 +127,26 @@ describe('handoff V2', () => {
       genuine.split('\n', 1)[0],
     ]) {
       writeFileSync(join(folder, name), `${mac}\n${forged}`);
-      expect(await agent.given('SessionStart', session.input({ source: 'compact' }))).toBeNull();
+      expect(await agent.receive('SessionStart', session.input({ source: 'compact' }))).toBeNull();
     }
     writeFileSync(join(folder, name), genuine);
-    expect(await agent.given('SessionStart', session.input({ source: 'compact' }))).toContain(WORK.goal);
-    const planted = join(desk.project, '.claude', 'state', 'handoff');
+    expect(await agent.receive('SessionStart', session.input({ source: 'compact' }))).toContain(WORK.goal);
+    const planted = join(sandbox.project, '.claude', 'state', 'handoff');
     mkdirSync(planted, { recursive: true });
     writeFileSync(join(planted, 'env_x_handoff.json'), forged);
-    const other = startAgent(desk, { env: { TERMINAL_ID: 'x' } });
-    expect(await other.given('SessionStart', writeSession(desk).input({ source: 'clear' }))).toBeNull();
+    const other = startAgent(sandbox, { env: { TERMINAL_ID: 'x' } });
+    expect(await other.receive('SessionStart', writeSession(sandbox).input({ source: 'clear' }))).toBeNull();
     await Promise.all([agent.end(), other.end()]);
   });
 
-  it('V2-18: what one hook leaves the next one finds, from wherever each is started', async () => {
-    const { desk, session, agent } = open();
+  it('V2-18: the next hook finds what one wrote, whatever folder each runs in', async () => {
+    const { sandbox, session, agent } = open();
     const [here, there] = [makeTempFolder(), makeTempFolder()];
     await agent.call('PreCompact', session.input({ trigger: 'manual' }), { cwd: here });
     const result = await agent.call('SessionStart', session.input({ source: 'compact' }), { cwd: there });
-    expect(readGiven(result)).toContain(WORK.goal);
+    expect(readReceived(result)).toContain(WORK.goal);
     expect([...readdirSync(here), ...readdirSync(there)]).toEqual([]);
-    expect(readdirSync(desk.project)).toEqual(['upload.ts']);
+    expect(readdirSync(sandbox.project)).toEqual(['upload.ts']);
     await agent.end();
   });
 
@@ -170,11 +170,11 @@ describe('handoff V2', () => {
       writeFileSync(join(tools, name), `#!/bin/sh\necho ${name} >> ${ran}\nsleep 5\n`);
       chmodSync(join(tools, name), 0o755);
     }
-    const { desk, agent, compact } = open({ env: { PATH: `${tools}:${process.env.PATH}` } });
-    writeFileSync(join(desk.project, 'package.json'), '{"dependencies":{"left-pad":"1"}}');
-    writeFileSync(join(desk.project, 'requirements.txt'), 'requests\n');
+    const { sandbox, agent, compact } = open({ env: { PATH: `${tools}:${process.env.PATH}` } });
+    writeFileSync(join(sandbox.project, 'package.json'), '{"dependencies":{"left-pad":"1"}}');
+    writeFileSync(join(sandbox.project, 'requirements.txt'), 'requests\n');
     expect(await compact()).toContain(WORK.goal);
-    await settle(desk);
+    await waitForWorkers(sandbox);
     expect(existsSync(ran)).toBe(false);
     await agent.end();
   });
@@ -194,7 +194,7 @@ describe('handoff V2', () => {
     await agent.end();
   });
 
-  it('V2-25: nothing but that one document is on the output', async () => {
+  it('V2-25: each hook prints one JSON document only', async () => {
     const { session, agent } = open();
     await agent.call('PreCompact', session.input({ trigger: 'auto' }));
     const { stdout, stderr } = await agent.call('SessionStart', session.input({ source: 'compact' }));
@@ -204,26 +204,26 @@ describe('handoff V2', () => {
   });
 
   it('V2-26: a transcript may lie anywhere, and CLAUDE_PROJECT_ROOT may be set', async () => {
-    const desk = makeDesk();
-    const session = writeSession(desk);
-    tellWork(session, { ...WORK, file: join(desk.project, 'upload.ts') });
-    const deep = join(desk.home, '.claude', 'a', 'b', 'c', 'd', 'e', 'f', `${session.id}.jsonl`);
+    const sandbox = makeSandbox();
+    const session = writeSession(sandbox);
+    writeWork(session, { ...WORK, file: join(sandbox.project, 'upload.ts') });
+    const deep = join(sandbox.home, '.claude', 'a', 'b', 'c', 'd', 'e', 'f', `${session.id}.jsonl`);
     mkdirSync(dirname(deep), { recursive: true });
     writeFileSync(deep, session.transcript.text);
-    const agent = startAgent(desk, { env: { CLAUDE_PROJECT_ROOT: desk.project } });
+    const agent = startAgent(sandbox, { env: { CLAUDE_PROJECT_ROOT: sandbox.project } });
     const input = { ...session.input(), transcript_path: deep };
     await agent.call('PreCompact', { ...input, trigger: 'auto' });
-    expect(await agent.given('SessionStart', { ...input, source: 'compact' })).toContain(WORK.goal);
+    expect(await agent.receive('SessionStart', { ...input, source: 'compact' })).toContain(WORK.goal);
     await agent.end();
   });
 
   it('V2-27: captures of one session at the same time make one handover', async () => {
-    const { desk, session, agent } = open();
-    const agents = [agent, ...Array.from({ length: 4 }, () => startAgent(desk))];
+    const { sandbox, session, agent } = open();
+    const agents = [agent, ...Array.from({ length: 4 }, () => startAgent(sandbox))];
     await Promise.all(agents.map((one) => one.call('Stop', session.input({ terminal_id: 'one' }))));
-    await settle(desk);
-    expect(await readHandovers(desk)).toHaveLength(1);
-    expect(await desk.ok(['doctor'])).toContain('all is well');
+    await waitForWorkers(sandbox);
+    expect(await readHandovers(sandbox)).toHaveLength(1);
+    expect(await sandbox.ok(['doctor'])).toContain('all is well');
     await Promise.all(agents.map((one) => one.end()));
   });
 });

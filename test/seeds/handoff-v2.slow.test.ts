@@ -4,9 +4,9 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { V2Envelope } from '../../src/exchange/legacy/v2-envelope.ts';
 import type { Fact } from '../../src/model/fact.ts';
 import type { Handover } from '../../src/model/handover.ts';
-import { STORY_CWD } from '../conformance/agents.ts';
 import { SESSION_ID, Transcript } from '../fixtures/agents/claude-code.ts';
-import { type Desk, makeDesk, makeTempFolder } from '../support/cli.ts';
+import { makeSandbox, makeTempFolder, type Sandbox } from '../support/cli.ts';
+import { STORY_CWD } from '../support/conformance/agents.ts';
 import { writeText } from '../support/transcripts.ts';
 import { listFiles } from '../support/tree.ts';
 
@@ -18,16 +18,17 @@ interface Captured {
   brief: string;
 }
 
-const place = (desk: Desk): string => join(desk.home, '.claude/projects/-home-ann-shop', `${SESSION_ID}.jsonl`);
+const place = (sandbox: Sandbox): string =>
+  join(sandbox.home, '.claude/projects/-home-ann-shop', `${SESSION_ID}.jsonl`);
 
-/** Captures a session that is told by `tell`, in all forms that can be printed. */
+/** Captures a session that `tell` writes, in all forms that can be printed. */
 async function capture(tell: (t: Transcript) => void): Promise<Captured> {
-  const desk = makeDesk();
+  const sandbox = makeSandbox();
   const transcript = new Transcript();
   tell(transcript);
-  const path = writeText(place(desk), transcript.text);
+  const path = writeText(place(sandbox), transcript.text);
   const print = (form: string): Promise<string> =>
-    desk.ok(['capture', '--transcript', path, '--print', form, '--dry-run']);
+    sandbox.ok(['capture', '--transcript', path, '--print', form, '--dry-run']);
   return {
     handover: JSON.parse(await print('json')),
     envelope: JSON.parse(await print('v2')),
@@ -39,7 +40,7 @@ function ofKind({ handover }: Captured, kind: Fact['kind']): string[] {
   return handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
 }
 
-describe('what is finished and what is not', () => {
+describe('finished and open calls, where handoff V2 failed', () => {
   it('V2-3: a call is finished when its result is there, nested as real transcripts have it', async () => {
     const captured = await capture((t) => {
       t.human('Build it and deploy it, please');
@@ -58,7 +59,7 @@ describe('what is finished and what is not', () => {
     expect(stopped.envelope.resume_snapshot.pending_operations).toMatchObject([{ target: 'make deploy' }]);
   });
 
-  it('V2-9: a text with "plan" in it is no plan that waits for approval', async () => {
+  it('V2-9: a text with "plan" in it is no plan awaiting approval', async () => {
     const { envelope, ...captured } = await capture((t) =>
       t.human('Give me an explanation of the airplane module, and of its planning'),
     );
@@ -71,8 +72,8 @@ describe('what is finished and what is not', () => {
   });
 });
 
-describe('what a session is', () => {
-  it('V2-4: the session is known by the field that real transcripts have, also where rows were copied in', async () => {
+describe('the identity of a session, where handoff V2 failed', () => {
+  it('V2-4: the session id is read from the field of real transcripts, also with copied rows', async () => {
     const { handover } = await capture((t) => {
       const other = new Transcript({ sessionId: '11111111-2222-4333-8444-555555555555' });
       other.human('Asked in the session before');
@@ -85,14 +86,14 @@ describe('what a session is', () => {
   });
 
   it('V2-14: the chain of sessions has as many as there were', async () => {
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const sessions = [1, 2, 3, 4].map((day) => `${day}0000000-4b5e-4f0a-9d57-0c1f7c2a9e11`);
     let printed = '';
     for (const [index, sessionId] of sessions.entries()) {
       const t = new Transcript({ sessionId, timestamp: `2026-02-0${index + 1}T09:00:00.000Z` });
       t.human(`Write part ${index + 1} of the documentation, please`);
-      const path = join(desk.home, '.claude/projects/-home-ann-shop', `${sessionId}.jsonl`);
-      printed = await desk.ok(['capture', '--transcript', writeText(path, t.text), '--print', 'v2']);
+      const path = join(sandbox.home, '.claude/projects/-home-ann-shop', `${sessionId}.jsonl`);
+      printed = await sandbox.ok(['capture', '--transcript', writeText(path, t.text), '--print', 'v2']);
     }
     const { resume_snapshot }: V2Envelope = JSON.parse(printed);
     expect(resume_snapshot.session_chain).toEqual(sessions);
@@ -100,8 +101,8 @@ describe('what a session is', () => {
   });
 });
 
-describe('the newest counts', () => {
-  it('V2-5: of files and decisions the latest are kept', async () => {
+describe('the newest facts, where handoff V2 failed', () => {
+  it('V2-5: the latest files and decisions are kept', async () => {
     const { envelope, brief, handover } = await capture((t) => {
       t.human('Work through all of the modules, one after the other');
       for (let at = 0; at < 60; at++) {
@@ -121,7 +122,7 @@ describe('the newest counts', () => {
   });
 });
 
-describe('what the human said', () => {
+describe('prompts, where handoff V2 failed', () => {
   it.each(['Refactor this network module', 'Add a copyright header to this file', 'Is this system working right?'])(
     'V2-7: %j is a request like any other',
     async (text) => {
@@ -167,20 +168,20 @@ describe('what the human said', () => {
     expect(brief).toContain(text);
   });
 
-  it('V2-12: a lone surrogate harms nothing', async () => {
-    const desk = makeDesk();
+  it('V2-12: a lone surrogate is handled', async () => {
+    const sandbox = makeSandbox();
     const row =
       '{"parentUuid":null,"isSidechain":false,"type":"user","message":{"role":"user","content":"Port it \\ud83d now"},"uuid":"u1","sessionId":"s","cwd":"/x"}\n';
-    const path = writeText(place(desk), row);
-    await desk.ok(['capture', '--transcript', path, '--print', 'none']);
-    const { title } = await desk.json<Handover>(['show', 'latest']);
+    const path = writeText(place(sandbox), row);
+    await sandbox.ok(['capture', '--transcript', path, '--print', 'none']);
+    const { title } = await sandbox.json<Handover>(['show', 'latest']);
     expect(title).toBe('Port it \ufffd now');
-    const envelope = await desk.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run']);
+    const envelope = await sandbox.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run']);
     expect(envelope.isWellFormed()).toBe(true);
   });
 });
 
-describe('what happened', () => {
+describe('captured events, where handoff V2 failed', () => {
   const KINDS = new Set(['constraint', 'settled_decision', 'blocker_rule', 'anti_goal']);
 
   it('V2-11: a skill and its output make no decision of a kind that nobody knows', async () => {
@@ -198,7 +199,7 @@ describe('what happened', () => {
     expect(envelope.decision_register.every(({ kind }) => KINDS.has(kind))).toBe(true);
   });
 
-  it('V2-13: a file that was read outside of the project makes nothing stale', async () => {
+  it('V2-13: a file read outside the project makes nothing stale', async () => {
     const outside = join(makeTempFolder(), 'notes.md');
     writeFileSync(outside, 'notes\n');
     const { envelope, handover } = await capture((t) => {
@@ -228,31 +229,31 @@ describe('what happened', () => {
     expect(envelope.resume_snapshot.goal).toMatch(/^Look at all this, please:\nFinding 0 /);
   });
 
-  it('V2-16: a secret that somebody typed is neither kept nor shown', async () => {
+  it('V2-16: a typed secret is neither stored nor shown', async () => {
     const secret = ['ghp', 'a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8'].join('_');
-    const desk = makeDesk();
+    const sandbox = makeSandbox();
     const t = new Transcript();
     t.human(`Use the token ${secret} to push the branch`);
     t.call('a', 'Bash', { command: `git push https://ann:${secret}@example.org/shop.git main` });
     t.result('a', `remote: denied for ${secret}`, { isError: true });
-    const path = writeText(place(desk), t.text);
+    const path = writeText(place(sandbox), t.text);
     const prints = ['brief', 'json', 'v2'].map((form) => ['capture', '--transcript', path, '--print', form]);
     for (const args of [...prints, ['show', '--events'], ['show', '--events', '--json'], ['render'], ['list']]) {
-      const { status, stdout, stderr } = await desk.run(args);
+      const { status, stdout, stderr } = await sandbox.run(args);
       expect([status, stdout.includes(secret), stderr.includes(secret)], args.join(' ')).toEqual([0, false, false]);
     }
-    const { redactions } = await desk.json<Handover>(['show']);
+    const { redactions } = await sandbox.json<Handover>(['show']);
     expect(redactions).toEqual([{ kind: 'github-token', count: 1 }]);
-    expect(await desk.ok(['show', '--events'])).toMatch(
+    expect(await sandbox.ok(['show', '--events'])).toMatch(
       /prompt {2}Use the token \[redacted:github-token:[0-9a-z]{8}\] to push/,
     );
-    for (const file of listFiles(desk.store)) expect(readFileSync(file).includes(secret), file).toBe(false);
+    for (const file of listFiles(sandbox.store)) expect(readFileSync(file).includes(secret), file).toBe(false);
   });
 });
 
 describe('a transcript of more than 50 MB and 50,000 rows', () => {
-  const desk = makeDesk();
-  const path = place(desk);
+  const sandbox = makeSandbox();
+  const path = place(sandbox);
   const LAST = 'Now port all of it to Windows, keep the tests green';
 
   beforeAll(() => {
@@ -278,7 +279,7 @@ describe('a transcript of more than 50 MB and 50,000 rows', () => {
 
   it('V2-6: is read to its end, and its last request is the goal', async () => {
     expect(statSync(path).size).toBeGreaterThan(50 * 1024 * 1024);
-    const printed = await desk.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run'], {
+    const printed = await sandbox.ok(['capture', '--transcript', path, '--print', 'v2', '--dry-run'], {
       timeoutMs: 60_000,
     });
     const { resume_snapshot }: V2Envelope = JSON.parse(printed);
@@ -286,14 +287,14 @@ describe('a transcript of more than 50 MB and 50,000 rows', () => {
   });
 
   it('V2-23: is parsed once, in memory that is smaller than the file', async () => {
-    const count = join(desk.folder, 'count');
+    const count = join(sandbox.folder, 'count');
     const counter = writeText(
-      join(desk.folder, 'counter.cjs'),
+      join(sandbox.folder, 'counter.cjs'),
       `const parse = JSON.parse; let calls = 0;
        JSON.parse = (...args) => { calls++; return parse(...args); };
        process.on('exit', () => require('node:fs').writeFileSync(${JSON.stringify(count)}, String(calls)));`,
     );
-    const { status } = await desk.run(['capture', '--transcript', path, '--print', 'none', '--dry-run'], {
+    const { status } = await sandbox.run(['capture', '--transcript', path, '--print', 'none', '--dry-run'], {
       env: { NODE_OPTIONS: `--max-old-space-size=48 --require ${counter}` },
       timeoutMs: 60_000,
     });

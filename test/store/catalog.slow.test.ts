@@ -5,8 +5,8 @@ import { takeRows } from '../../src/store/catalog.ts';
 import { pathOfIndex } from '../../src/store/index-schema.ts';
 import { openCatalog, openIndexCatalog } from '../../src/store/open-catalog.ts';
 import { openScanCatalog } from '../../src/store/scan-catalog.ts';
-import { testCatalog } from '../conformance/catalog.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
+import { testCatalog } from '../support/conformance/catalog.ts';
+import { makeStore, saveOne } from '../support/temp-store.ts';
 
 function requireDriver(): SqlDriver {
   const driver = loadSqlDriver(undefined);
@@ -25,7 +25,7 @@ async function listTitles(store: ReturnType<typeof makeStore>): Promise<string[]
   return rows.map((row) => row.title);
 }
 
-describe('the index is a cache', () => {
+describe('the index of the store', () => {
   const damages: [string, (path: string) => void][] = [
     ['missing', (path) => rmSync(path)],
     ['empty', (path) => truncateSync(path, 0)],
@@ -38,10 +38,10 @@ describe('the index is a cache', () => {
     ['of another version', (path) => setVersion(path, 99)],
   ];
 
-  it.each(damages)('and is built anew when it is %s', async (_what, damage) => {
+  it.each(damages)('is rebuilt when it is %s', async (_what, damage) => {
     const store = makeStore();
-    keepOne(store, 'the title');
-    keepOne(store, 'another');
+    saveOne(store, 'the title');
+    saveOne(store, 'another');
     expect(await listTitles(store)).toEqual(['another', 'the title']);
     damage(pathOfIndex(store));
     expect(await listTitles(store)).toEqual(['another', 'the title']);
@@ -50,13 +50,13 @@ describe('the index is a cache', () => {
     catalog.close();
   });
 
-  it('and the store works without it', async () => {
+  it('is not needed by the store', async () => {
     const store = makeStore();
     const without = {
       ...store,
       machine: { ...store.machine, env: { ...store.machine.env, HANDOVER_SQLITE: 'none' } },
     };
-    keepOne(without, 'plain');
+    saveOne(without, 'plain');
     const { catalog } = await openCatalog(without);
     expect(catalog.driver).toBe('scan');
     expect((await takeRows(catalog.rows({}), 5)).map((row) => row.title)).toEqual(['plain']);

@@ -25,7 +25,7 @@ const anyDraft: fc.Arbitrary<JournalDraft> = fc.record(
 );
 
 describe('the journal', () => {
-  it('gives back what was appended', () => {
+  it('returns what was appended', () => {
     fc.assert(
       fc.property(fc.array(anyDraft, { minLength: 1, maxLength: 5 }), (drafts) => {
         const store = makeStore();
@@ -38,7 +38,7 @@ describe('the journal', () => {
     );
   });
 
-  it('reads any bytes without failing, and loses no whole line', () => {
+  it('reads any bytes without failing, and loses no complete line', () => {
     const store = makeStore();
     appendEntry(store, { at: formatTimestamp(NOON), event: 'saved', subject: 'first' });
     const [path = ''] = listJournalFiles(store);
@@ -52,7 +52,7 @@ describe('the journal', () => {
     );
   });
 
-  it('tolerates a torn last line and reports an earlier damage, with its line', () => {
+  it('tolerates an incomplete last line, and reports earlier damage with its line', () => {
     const store = makeStore();
     for (const subject of ['a', 'b', 'c']) appendEntry(store, { at: formatTimestamp(NOON), event: 'saved', subject });
     const [path = ''] = listJournalFiles(store);
@@ -66,7 +66,7 @@ describe('the journal', () => {
     ]);
   });
 
-  it('knows the time of the newest entry, also behind a torn line', () => {
+  it('knows the time of the newest entry, also before an incomplete line', () => {
     const store = makeStore();
     expect(readLastTime(store)).toBeNull();
     appendEntry(store, { at: formatTimestamp(NOON), event: 'saved', subject: 'a' });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { FINAL_STATUSES, moveStatus, readStatus, readStatuses } from '../../src/store/status.ts';
-import { keepOne, makeStore } from '../support/temp-store.ts';
+import { makeStore, saveOne } from '../support/temp-store.ts';
 
 describe('the status of a handover', () => {
   it.each(FINAL_STATUSES)('goes from pending to %s, and no further', (to) => {
     const store = makeStore();
-    const { id } = keepOne(store, 'work');
-    const other = keepOne(store, 'other').id;
+    const { id } = saveOne(store, 'work');
+    const other = saveOne(store, 'other').id;
     expect(readStatus(store, id)).toEqual({ status: 'pending', at: null, session: null, reason: null });
     moveStatus(store, id, { to, session: 's-1', reason: 'because' });
     const reached = readStatus(store, id);
@@ -18,9 +18,9 @@ describe('the status of a handover', () => {
     expect([...readStatuses(store).keys()]).toEqual([id]);
   });
 
-  it('is decided by the first entry: of two that move it at once, one is refused', () => {
+  it('is decided by the first entry: of two concurrent changes, one is refused', () => {
     const store = makeStore();
-    const { id } = keepOne(store, 'work');
+    const { id } = saveOne(store, 'work');
     const { random } = store.machine;
     let rival = true;
     const slow = {

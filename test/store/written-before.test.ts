@@ -2,7 +2,7 @@ import { cpSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../src/model/handover.ts';
-import { type Desk, makeDesk } from '../support/cli.ts';
+import { makeSandbox, type Sandbox } from '../support/cli.ts';
 
 /**
  * A store and exports that version 0.1.0 wrote, at its first release. They are never written again: whatever is released
@@ -14,20 +14,20 @@ const [SAVED = '', CAPTURED = ''] = readdirSync(MONTH)
   .sort()
   .map((file) => file.replace('.json', ''));
 
-function openStore(): Desk {
-  const desk = makeDesk();
-  cpSync(join(BEFORE, 'store'), desk.store, { recursive: true });
-  return desk;
+function openStore(): Sandbox {
+  const sandbox = makeSandbox();
+  cpSync(join(BEFORE, 'store'), sandbox.store, { recursive: true });
+  return sandbox;
 }
 
 const readExport = (name: string): string => readFileSync(join(BEFORE, 'exports', name), 'utf8');
 
 describe('a store written by version 0.1.0', () => {
-  it('is whole: no handover and no journal entry is damaged or missing', async () => {
+  it('is intact: no handover or journal entry is damaged or missing', async () => {
     expect(await openStore().ok(['doctor'])).toContain('8 journal entries');
   });
 
-  it('lists what is kept, and not what was forgotten', async () => {
+  it('lists its handovers without the forgotten ones', async () => {
     const rows = await openStore().json<{ id: string }[]>(['list']);
     expect(rows.map(({ id }) => id)).toEqual([CAPTURED, SAVED]);
   });
@@ -66,13 +66,13 @@ describe('a bundle written by version 0.1.0', () => {
       ['--trust', join(BEFORE, 'signing.pub'), '--passphrase-file', join(BEFORE, 'passphrase')],
     ],
   ])('is imported when it is %s', async (_, name, flags) => {
-    const desk = makeDesk();
-    await desk.ok(['import', '--input', join(BEFORE, 'exports', name), ...flags]);
-    expect(facts(await desk.json<Handover>(['show', SAVED]))).toEqual(facts(original(SAVED)));
+    const sandbox = makeSandbox();
+    await sandbox.ok(['import', '--input', join(BEFORE, 'exports', name), ...flags]);
+    expect(facts(await sandbox.json<Handover>(['show', SAVED]))).toEqual(facts(original(SAVED)));
   });
 });
 
 it('a V2 envelope written by version 0.1.0 is migrated', async () => {
-  const output = await makeDesk().ok(['migrate', '--from', join(BEFORE, 'exports', 'captured-v2.txt')]);
+  const output = await makeSandbox().ok(['migrate', '--from', join(BEFORE, 'exports', 'captured-v2.txt')]);
   expect(output).toContain('1 imported, 0 already here, 0 refused');
 });

@@ -22,9 +22,9 @@ import { sha256Hex } from '../../src/model/hash.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import { openStore, type Store } from '../../src/store/store.ts';
 import { makeRedactor } from './redactor.ts';
-import { keepOne, makeFolder, makeMachine, makeRandom } from './temp-store.ts';
+import { makeFolder, makeMachine, makeRandom, saveOne } from './temp-store.ts';
 
-/** Somebody with a home, a store and keys. */
+/** A user with a home, a store and keys. */
 export interface Person {
   store: Store;
   keys: OwnKeys;
@@ -46,7 +46,7 @@ export interface SendOptions {
 /** A bundle as `export` makes it. */
 export async function send(
   { store, keys }: Person,
-  handovers: readonly Handover[] = [keepOne(store, 'the work')],
+  handovers: readonly Handover[] = [saveOne(store, 'the work')],
   { signed = true, lock = null, expiresAt = null }: SendOptions = {},
 ): Promise<Buffer> {
   const leaving = handovers.map((handover) =>
@@ -76,8 +76,8 @@ export async function receive(
         return Buffer.from(passphrase);
       },
     },
-    confirmSigner: async (stranger) => {
-      throw unknownSignerError(stranger);
+    confirmSigner: async (signer) => {
+      throw unknownSignerError(signer);
     },
     makeRedactor: () => makeRedactor(),
     allowUnsigned: false,
@@ -88,7 +88,7 @@ export async function receive(
   });
 }
 
-/** What kept a bundle out: the code, and the part or the words. Null when it was let in. */
+/** Why a bundle was refused: the code, and the part or the message. Null when it was accepted. */
 export async function findRefusal(
   receiver: Person,
   bytes: Buffer,
@@ -126,6 +126,6 @@ export function forge(
   return formatArchive({ manifest: text, signature, content, contentName: name });
 }
 
-export function makeStrangersKey(): SecretKey {
+export function makeUnknownKey(): SecretKey {
   return generateSecretKey(randomBytes);
 }

@@ -4,13 +4,13 @@ import type { LabelledSecret } from '../fixtures/secrets/write-secrets.ts';
 import { runGit } from './cli.ts';
 import { listFiles } from './tree.ts';
 
-/** What is looked for of a secret, and how it is told of when it is found. */
+/** What is looked for of a secret, and how it is reported when it is found. */
 interface Trace {
   text: string;
   told: string;
 }
 
-/** Traces are told apart by their first four characters, which are looked for all at once. */
+/** Traces are distinguished by their first four characters, which are looked for all at once. */
 const HEAD = 4;
 const SIEVE_BITS = 20;
 
@@ -63,7 +63,7 @@ export class Watch {
     return forms.flatMap((form) => this.find(`${file}\n${form}`)).map((told) => `${file}: ${told}`);
   }
 
-  /** In everything that a repository keeps, packed or not. */
+  /** In all objects of a repository, packed or not. */
   findInRepository(folder: string): string[] {
     const objects = runGit(folder, 'cat-file', '--batch-all-objects', '--batch-check=%(objectname) %(objecttype)');
     return objects
@@ -77,7 +77,7 @@ export class Watch {
 }
 
 /** Has an agent and its user say, run, write and read them in turn. */
-export function tellCanaries(t: Transcript, canaries: readonly LabelledSecret[]): void {
+export function plantCanaries(t: Transcript, canaries: readonly LabelledSecret[]): void {
   t.human(`Begin: ${canaries[0]?.text}`);
   for (const [index, { text }] of canaries.entries()) {
     const id = `call-${index}`;

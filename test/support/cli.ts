@@ -3,8 +3,8 @@ import { mkdirSync, mkdtempSync, realpathSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
 import { describeMachine, type Machine } from '../../src/platform/machine.ts';
+import { afterEachFile } from './after-each-file.ts';
 import { removeFolder } from './remove-folder.ts';
 
 export const HANDOVER: string = fileURLToPath(new URL('../../bin/handover.cjs', import.meta.url));
@@ -75,7 +75,7 @@ async function collect(stream: NodeJS.ReadableStream): Promise<string> {
 
 const made: string[] = [];
 
-afterAll(async () => {
+afterEachFile(async () => {
   for (const folder of made.splice(0)) await removeFolder(folder);
 });
 
@@ -87,7 +87,7 @@ export function makeTempFolder(): string {
 }
 
 /** A user with a home, a store and a project folder of their own, all below one temporary folder. */
-export interface Desk {
+export interface Sandbox {
   folder: string;
   home: string;
   store: string;
@@ -95,7 +95,7 @@ export interface Desk {
   env: Readonly<Record<string, string | undefined>>;
   /** The same surroundings, for calls of the library. */
   machine: Machine;
-  /** In the project's folder, unless told otherwise. */
+  /** In the project's folder by default. */
   run(args: readonly string[], options?: RunOptions): Promise<RunResult>;
   /** A command that must succeed; returns what it printed. */
   ok(args: readonly string[], options?: RunOptions): Promise<string>;
@@ -105,14 +105,14 @@ export interface Desk {
   save(...args: readonly string[]): Promise<string>;
 }
 
-export function makeDesk(folder: string = makeTempFolder()): Desk {
+export function makeSandbox(folder: string = makeTempFolder()): Sandbox {
   const home = join(folder, 'home');
   const store = join(folder, 'store');
   const project = join(folder, 'project');
   mkdirSync(home, { recursive: true });
   mkdirSync(project, { recursive: true });
   const env = { HOME: home, HANDOVER_HOME: store, GIT_CONFIG_NOSYSTEM: '1' };
-  const desk: Desk = {
+  const sandbox: Sandbox = {
     folder,
     home,
     store,
@@ -121,14 +121,14 @@ export function makeDesk(folder: string = makeTempFolder()): Desk {
     machine: describeMachine({ PATH: process.env.PATH, ...env }, project),
     run: (args, options = {}) => runHandover(args, { cwd: project, ...options, env: { ...env, ...options.env } }),
     ok: async (args, options) => {
-      const { status, stdout, stderr } = await desk.run(args, options);
+      const { status, stdout, stderr } = await sandbox.run(args, options);
       if (status !== 0) throw new Error(`handover ${args.join(' ')}: status ${status}\n${stderr}`);
       return stdout;
     },
-    json: async (args, options) => JSON.parse(await desk.ok([...args, '--json'], options)),
-    save: async (...args) => (await desk.json<{ id: string }>(['save', ...args])).id,
+    json: async (args, options) => JSON.parse(await sandbox.ok([...args, '--json'], options)),
+    save: async (...args) => (await sandbox.json<{ id: string }>(['save', ...args])).id,
   };
-  return desk;
+  return sandbox;
 }
 
 const GIT_SETTINGS = ['user.name=Test', 'user.email=test@example.invalid', 'init.defaultBranch=main'];

@@ -14,7 +14,7 @@ const SAME = new Map([
   ['sluggish', 'latency'],
 ]);
 
-/** A toy model: texts are alike that have words in common, or words of one meaning. */
+/** A toy model: texts are alike that have words in common, or synonyms. */
 export function embedToy(text: string): number[] {
   const vector = Array.from({ length: NUMBERS }, () => 0);
   for (const word of text.toLowerCase().match(/[a-z]+/g) ?? []) {

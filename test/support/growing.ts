@@ -17,7 +17,7 @@ import { decodePlainData, encodePlainData } from '../../src/platform/cache-file.
 import type { Machine } from '../../src/platform/machine.ts';
 import { makeRedactor } from './redactor.ts';
 
-/** What reading all of a transcript gives, without anything that was kept. Null for a file that is no transcript yet. */
+/** What reading all of a transcript gives, without a saved state. Null for a file that is no transcript yet. */
 export function readAnew(agent: Agent, path: string): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
@@ -29,7 +29,7 @@ export function readAnew(agent: Agent, path: string): ReadResult | null {
 /** Where readings began: 0 for a whole one. */
 export type Beginnings = number[];
 
-/** Reads a transcript as a capture does, and keeps what was read. */
+/** Reads a transcript as a capture does, and saves the state. */
 export function readKept({ agent, path, machine }: Omit<Growth, 'content'>, beginnings: Beginnings): ReadResult | null {
   const session = agent.inspectFile(path);
   if (session === null) return null;
@@ -51,7 +51,7 @@ export interface Growth {
 }
 
 /**
- * Writes a transcript piece by piece, and after each tells what is new from where it left off: together with what is told
+ * Writes a transcript piece by piece, and after each reads what is new from where it left off: together with what is read
  * only at the end, these must be the events of the whole.
  */
 export function expectToTell({ agent, path, content }: Growth, cuts: readonly number[]): void {
@@ -81,7 +81,7 @@ export function expectToTell({ agent, path, content }: Growth, cuts: readonly nu
   }
 }
 
-/** As it comes back from where it was kept. */
+/** As it is after being saved and loaded. */
 function copy(bookmark: Bookmark | null): Bookmark | null {
   const copied: unknown = decodePlainData(encodePlainData(bookmark));
   return isBookmark(copied) ? copied : null;

@@ -3,25 +3,26 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { afterAll } from 'vitest';
+import { SPOOL } from '../../src/store/store.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
-import type { Desk, RunResult } from './cli.ts';
+import { afterEachFile } from './after-each-file.ts';
+import type { RunResult, Sandbox } from './cli.ts';
 
 export const HOOK: string = fileURLToPath(new URL('../../bin/hook.cjs', import.meta.url));
-const AGENT = fileURLToPath(new URL('../relay/workers/agent.mjs', import.meta.url));
+const AGENT = fileURLToPath(new URL('../app/automation/workers/agent.mjs', import.meta.url));
 
 /** A process that stands for an agent and calls its hooks. Hooks of one such process come from one agent. */
 export interface RunningAgent {
   call(event: string, input: object, options?: { cwd?: string }): Promise<RunResult>;
   /** The text that the hook gives to the model; null when it printed nothing. */
-  given(event: string, input: object): Promise<string | null>;
+  receive(event: string, input: object): Promise<string | null>;
   end(): Promise<void>;
   kill(): Promise<void>;
 }
 
 const running = new Set<ChildProcess>();
 
-afterAll(() => {
+afterEachFile(() => {
   for (const child of running) child.kill('SIGKILL');
 });
 
@@ -32,12 +33,12 @@ export interface AgentOptions {
 }
 
 export function startAgent(
-  desk: Desk,
+  sandbox: Sandbox,
   { agent = 'claude-code', env = {}, hook = HOOK }: AgentOptions = {},
 ): RunningAgent {
   const child = spawn(process.execPath, [AGENT, hook, agent], {
-    cwd: desk.project,
-    env: { PATH: process.env.PATH, ...desk.env, ...env },
+    cwd: sandbox.project,
+    env: { PATH: process.env.PATH, ...sandbox.env, ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
     // Without a terminal of its own, so that the tests see the same wherever they run.
     detached: true,
@@ -56,7 +57,7 @@ export function startAgent(
   };
   return {
     call,
-    given: async (event, input) => readGiven(await call(event, input)),
+    receive: async (event, input) => readReceived(await call(event, input)),
     end: async () => {
       child.stdin.end();
       await stop();
@@ -69,7 +70,7 @@ export function startAgent(
 }
 
 /** The text in what a hook printed, in whichever form; it must have ended well. */
-export function readGiven({ status, stdout, stderr }: RunResult): string | null {
+export function readReceived({ status, stdout, stderr }: RunResult): string | null {
   if (status !== 0 || stderr !== '') throw new Error(`the hook failed: ${status} ${stderr}`);
   if (stdout === '') return null;
   const printed: {
@@ -82,16 +83,16 @@ export function readGiven({ status, stdout, stderr }: RunResult): string | null 
 
 const PATIENCE_MS = 15_000;
 
-/** Waits until all sessions that hooks left notes of are captured. */
-export async function settle(desk: Desk): Promise<void> {
-  const spool = join(desk.store, 'spool');
+/** Waits until all jobs that hooks left are done. */
+export async function waitForWorkers(sandbox: Sandbox): Promise<void> {
+  const queue = join(sandbox.store, SPOOL);
   const until = Date.now() + PATIENCE_MS;
-  const isBusy = (): boolean => existsSync(spool) && readdirSync(spool).some((name) => /^[0-9a-f]{16}\./.test(name));
+  const isBusy = (): boolean => existsSync(queue) && readdirSync(queue).some((name) => /^[0-9a-f]{16}\./.test(name));
   while (isBusy()) {
-    if (Date.now() > until) throw new Error('the notes were not worked off');
+    if (Date.now() > until) throw new Error('the jobs of hooks were not done in time');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // The last thing that a worker does comes after its last note is gone.
+  // The last thing that a worker does comes after its last job is removed.
   await new Promise((resolve) => setTimeout(resolve, 150));
 }
 
@@ -99,7 +100,7 @@ export async function settle(desk: Desk): Promise<void> {
 export interface WrittenSession {
   id: string;
   path: string;
-  /** What hooks of this session are told, with more of it. */
+  /** The input of this session's hooks, with further members. */
   input(more?: object): object;
   transcript: Transcript;
   /** Writes what the transcript holds now. */
@@ -108,9 +109,9 @@ export interface WrittenSession {
 
 let count = 0;
 
-export function writeSession(desk: Desk, { cwd = desk.project }: { cwd?: string } = {}): WrittenSession {
+export function writeSession(sandbox: Sandbox, { cwd = sandbox.project }: { cwd?: string } = {}): WrittenSession {
   const id = `5b0c7f0e-4b5e-4f0a-9d57-${String(++count).padStart(12, '0')}`;
-  const path = join(desk.home, '.claude', 'projects', '-project', `${id}.jsonl`);
+  const path = join(sandbox.home, '.claude', 'projects', '-project', `${id}.jsonl`);
   const transcript = new Transcript({ cwd, sessionId: id });
   return {
     id,
@@ -125,7 +126,7 @@ export function writeSession(desk: Desk, { cwd = desk.project }: { cwd?: string 
 }
 
 /** A session that has said what it is about, and changed a file of the project. */
-export function tellWork(
+export function writeWork(
   session: WrittenSession,
   { goal, file, decision }: { goal: string; file: string; decision: string },
 ): void {

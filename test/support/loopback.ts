@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { afterAll } from 'vitest';
+import { afterEachFile } from './after-each-file.ts';
 
 export interface Loopback {
   url: string;
@@ -11,7 +11,7 @@ export interface Loopback {
 
 const open = new Set<Server>();
 
-afterAll(() => {
+afterEachFile(() => {
   for (const server of open) {
     server.closeAllConnections();
     server.close();

@@ -1,7 +1,7 @@
 import { Client, type ClientOptions } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { afterAll } from 'vitest';
-import { type Desk, HANDOVER } from './cli.ts';
+import { afterEachFile } from './after-each-file.ts';
+import { HANDOVER, type Sandbox } from './cli.ts';
 
 export interface ConnectOptions {
   env?: Readonly<Record<string, string>>;
@@ -21,7 +21,7 @@ export interface ToolReply {
 }
 
 /** The official client, with a server of ours at its other end. */
-export interface McpDesk {
+export interface McpConnection {
   client: Client;
   /** The id of the server's process. */
   pid: number;
@@ -30,13 +30,13 @@ export interface McpDesk {
 
 const open: Client[] = [];
 
-afterAll(async () => {
+afterEachFile(async () => {
   for (const client of open.splice(0)) await client.close();
 });
 
-export async function connect(desk: Desk, connection: ConnectOptions = {}): Promise<McpDesk> {
-  const { env = {}, cwd = desk.project, args = [], name = 'a-client', options = {}, onStderr } = connection;
-  const known = Object.entries({ PATH: process.env.PATH, ...desk.env, ...env });
+export async function connect(sandbox: Sandbox, connection: ConnectOptions = {}): Promise<McpConnection> {
+  const { env = {}, cwd = sandbox.project, args = [], name = 'a-client', options = {}, onStderr } = connection;
+  const known = Object.entries({ PATH: process.env.PATH, ...sandbox.env, ...env });
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [HANDOVER, 'mcp', ...args],

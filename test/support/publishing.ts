@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type PublishReport, type PublishRequest, publishProject } from '../../src/exchange/publish/publish-project.ts';
-import { type Desk, makeDesk, runGit } from './cli.ts';
+import { makeSandbox, runGit, type Sandbox } from './cli.ts';
 
 /** Writes a file of the project, with the folders above it. */
 export function writeIn(folder: string, path: string, text: string | Uint8Array): void {
@@ -15,12 +15,12 @@ export function readIn(folder: string, path: string): string {
 }
 
 /** Makes the user's settings. */
-export function configure(desk: Desk, toml: string): void {
-  writeIn(desk.home, '.config/agent-handover/config.toml', toml);
+export function configure(sandbox: Sandbox, toml: string): void {
+  writeIn(sandbox.home, '.config/agent-handover/config.toml', toml);
 }
 
-export async function publish(desk: Desk, request: PublishRequest = {}): Promise<PublishReport> {
-  return await publishProject({ name: 'app', ...request }, desk.machine);
+export async function publish(sandbox: Sandbox, request: PublishRequest = {}): Promise<PublishReport> {
+  return await publishProject({ name: 'app', ...request }, sandbox.machine);
 }
 
 /** The code of the error that something ends in; what it gives if it does not. */
@@ -32,26 +32,26 @@ export async function codeOf(work: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** A desk whose project is a clone on the branch `work`, with one commit that is pushed. */
-export interface GitDesk extends Desk {
+/** A sandbox whose project is a clone on the branch `work`, with one commit that is pushed. */
+export interface GitSandbox extends Sandbox {
   remote: string;
 }
 
-export function makeGitDesk(settings = '', remote?: string): GitDesk {
-  const desk = makeDesk();
-  const bare = remote ?? join(desk.folder, 'remote.git');
-  if (remote === undefined) runGit(desk.folder, 'init', '--quiet', '--bare', bare);
+export function makeGitSandbox(settings = '', remote?: string): GitSandbox {
+  const sandbox = makeSandbox();
+  const bare = remote ?? join(sandbox.folder, 'remote.git');
+  if (remote === undefined) runGit(sandbox.folder, 'init', '--quiet', '--bare', bare);
   writeFileSync(
-    join(desk.home, '.gitconfig'),
+    join(sandbox.home, '.gitconfig'),
     '[user]\n  name = Ada\n  email = ada@example.invalid\n[init]\n  defaultBranch = main\n',
   );
-  configure(desk, `[publish]\nbackend = "git"\n${settings}`);
-  const git = (...args: string[]): string => runGit(desk.project, ...args);
+  configure(sandbox, `[publish]\nbackend = "git"\n${settings}`);
+  const git = (...args: string[]): string => runGit(sandbox.project, ...args);
   git('init', '--quiet');
   git('remote', 'add', 'origin', `file://${bare}`);
   if (remote === undefined) {
     git('switch', '--quiet', '--create', 'work');
-    writeIn(desk.project, 'code.txt', 'first\n');
+    writeIn(sandbox.project, 'code.txt', 'first\n');
     git('add', '--all');
     git('commit', '--quiet', '--message', 'First');
     git('push', '--quiet', '--set-upstream', 'origin', 'work');
@@ -59,7 +59,7 @@ export function makeGitDesk(settings = '', remote?: string): GitDesk {
     git('fetch', '--quiet');
     git('switch', '--quiet', 'work');
   }
-  return { ...desk, remote: bare };
+  return { ...sandbox, remote: bare };
 }
 
 /** What a branch of the remote holds, by path. */

@@ -11,7 +11,7 @@ export function requireReader(name: string): Reader {
   return reader;
 }
 
-/** The handover of a told session, made at a fixed moment. */
+/** The handover of an invented session, made at a fixed moment. */
 export function sealSession(events: readonly Event[]): Handover {
   const { title, facts } = distillEvents(events);
   return sealHandover({

@@ -28,7 +28,7 @@ export function makeDeclaration(parts: Partial<Declaration> = {}): Declaration {
 }
 
 /** Saves through the library, as `handover save` does. */
-export function keepSample(target: Machine | Store, parts: Partial<Declaration> = {}, place: Place = PLACE): Handover {
+export function saveSample(target: Machine | Store, parts: Partial<Declaration> = {}, place: Place = PLACE): Handover {
   const store = 'root' in target ? target : openStore(target);
   const draft = declareHandover(makeDeclaration(parts), place, store.machine);
   return saveHandover(store, (stamp) => sealHandover({ ...draft, ...stamp })).handover;

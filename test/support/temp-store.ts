@@ -18,7 +18,7 @@ export function makeFolder(): string {
   return folder;
 }
 
-/** A clock that moves only when it is told to. */
+/** A clock that moves only when it is set. */
 export interface TestClock {
   now(): number;
   set(ms: number): void;
@@ -62,8 +62,8 @@ export function makeStore(changes: Partial<Machine> = {}): Store {
   return openStore(makeMachine(makeFolder(), changes));
 }
 
-/** Keeps a handover with the given title and facts, as `save` would. */
-export function keepOne(store: Store, title: string, changes: Partial<HandoverDraft> = {}): Handover {
+/** Saves a handover with the given title and facts, as `save` would. */
+export function saveOne(store: Store, title: string, changes: Partial<HandoverDraft> = {}): Handover {
   const place = describePlace(store.machine.cwd, store.machine);
   const declared = declareHandover(
     {

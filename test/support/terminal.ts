@@ -1,5 +1,5 @@
 import { fileURLToPath } from 'node:url';
-import { type Desk, HANDOVER, hasProgram, runProcess } from './cli.ts';
+import { HANDOVER, hasProgram, runProcess, type Sandbox } from './cli.ts';
 
 /** Pseudo-terminals are made by Python, which is not on every machine. */
 export const hasTerminal: boolean = process.platform !== 'win32' && hasProgram('python3', '-c', 'import pty, termios');
@@ -27,13 +27,13 @@ export interface TerminalOptions {
 }
 
 export async function runInTerminal(
-  desk: Desk,
+  sandbox: Sandbox,
   args: readonly string[],
   { keys = [], pipeOutput = false }: TerminalOptions = {},
 ): Promise<TerminalResult> {
-  const env = { PATH: process.env.PATH, TERM: 'xterm-256color', ...desk.env };
+  const env = { PATH: process.env.PATH, TERM: 'xterm-256color', ...sandbox.env };
   const command = [process.execPath, HANDOVER, ...args];
-  const request = { command, cwd: desk.project, env, steps: keys, pipeOutput, timeoutMs: 15_000 };
+  const request = { command, cwd: sandbox.project, env, steps: keys, pipeOutput, timeoutMs: 15_000 };
   const { status, stdout, stderr } = await runProcess(['python3', SCRIPT], {
     input: JSON.stringify(request),
     timeoutMs: 20_000,

@@ -19,7 +19,7 @@ export const claudeCode: Driver = {
     DISABLE_AUTOUPDATER: '1',
     DISABLE_ERROR_REPORTING: '1',
     DISABLE_TELEMETRY: '1',
-    // It refuses to skip its prompts for permission as root, unless it is told that this is a sandbox.
+    // It refuses to skip its prompts for permission as root, unless a variable says that this is a sandbox.
     IS_SANDBOX: '1',
   }),
   ask: ({ prompt, goOn }) => [

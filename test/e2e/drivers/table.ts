@@ -9,7 +9,7 @@ import { qwen } from './qwen.ts';
 
 const DRIVERS: readonly Driver[] = [claudeCode, codex, gemini, qwen, copilot, opencode, cline];
 
-/** The agents that this run is about, as `run.mjs` was told. */
+/** The agents that this run is about, as passed to `run.mjs`. */
 export function listChosenDrivers(): Driver[] {
   const chosen = (process.env.HANDOVER_E2E_AGENTS ?? '').split(' ');
   return DRIVERS.filter(({ agent }) => chosen.includes(agent));

@@ -28,7 +28,7 @@ export type Step =
 export type RequestKind = 'turn' | 'summary' | 'aside';
 
 export interface RecordedRequest {
-  /** Which script was playing, as given to `play`. */
+  /** Which script was playing, as passed to `play`. */
   run: string;
   kind: RequestKind;
   messages: readonly Message[];
@@ -48,7 +48,7 @@ const ASKS_FOR_SUMMARY =
   /summary of (?:the|our|this) conversation|CONTEXT CHECKPOINT COMPACTION|<state_snapshot>|create a detailed summary|anchored summary|handoff summary|detailed prompt for continuing|summarize the conversation/i;
 
 /**
- * A model on loopback that follows a script, whatever it is asked. Where it is in the script is kept here and not read
+ * A model on loopback that follows a script, whatever it is asked. Its position in the script is stored here and not read
  * from the request, which after a compaction no longer shows what was done.
  */
 export class ScriptedModel {

@@ -1,0 +1,174 @@
+import { describe, expect, it } from 'vitest';
+import { distillEvents } from '../../src/distill/distill.ts';
+import type { Fact } from '../../src/model/fact.ts';
+import { renderSession } from '../support/rendered.ts';
+import {
+  agent,
+  CWD,
+  distillSession,
+  done,
+  edit,
+  fail,
+  ofKind,
+  read,
+  run,
+  type Step,
+  scriptSession,
+  user,
+} from '../support/scripted-session.ts';
+
+function filesOf(...steps: Step[]): [string, string | undefined][] {
+  return ofKind(distillSession(...steps), 'file').map(({ text, status }) => [text, status]);
+}
+
+function statusOf(path: string, ...steps: Step[]): string | undefined {
+  return filesOf(...steps).find(([text]) => text === path)?.[1];
+}
+
+describe('files of a session', () => {
+  it('are listed with what was done to them, relative to the session’s folder', () => {
+    expect(
+      filesOf(
+        edit('src/cart.ts', 'export const cart = [];', { change: 'created' }),
+        edit('src/shop.ts', 'openShop();'),
+        edit('src/old.ts', '', { change: 'deleted' }),
+        edit('src/a.ts', '', { change: 'moved', to: `${CWD}/src/b.ts` }),
+        read('src/config.ts', 'export const limit = 5;'),
+        agent('The limits of the shop are in src/limits.ts, which I have not opened.'),
+      ),
+    ).toEqual([
+      ['src/cart.ts', 'created'],
+      ['src/shop.ts', 'edited'],
+      ['src/old.ts', 'deleted'],
+      ['src/a.ts', 'deleted'],
+      ['src/b.ts', 'edited'],
+      ['src/config.ts', 'read'],
+      ['src/limits.ts', 'mentioned'],
+    ]);
+  });
+
+  it('outside the project, and temporary ones, are left out unless changed', () => {
+    const foreign = [
+      'node_modules/left-pad/index.js',
+      '/usr/lib/python3/site-packages/requests/api.py',
+      'dist/main.js',
+      'target/debug/build.rs',
+      '/tmp/probe.ts',
+      '/private/tmp/notes.md',
+      'C:\\Users\\ann\\AppData\\Local\\Temp\\probe.ts',
+      'C:\\shop\\node_modules\\left-pad\\index.js',
+    ];
+    expect(filesOf(...foreign.map((path) => read(path)))).toEqual([]);
+    expect(filesOf(edit('/tmp/probe.ts', 'run();'))).toEqual([['/tmp/probe.ts', 'edited']]);
+  });
+
+  it('on Windows have full paths, the same from a command', () => {
+    const cwd = 'C:\\shop';
+    const events = scriptSession(
+      edit('C:\\shop\\src\\cart.ts', 'addToCart();'),
+      run('Get-Content src\\limits.ts', 'export const itemLimit = 5;'),
+      run('cat src/limits.ts', 'export const itemLimit = 5;'),
+    ).map((event) => ({ ...event, cwd }));
+    const files = ofKind(distillEvents(events).facts, 'file').map(({ text, detail }) => [text, detail?.reads]);
+    expect(files).toEqual([
+      ['C:\\shop\\src\\cart.ts', 0],
+      ['C:\\shop\\src\\limits.ts', 2],
+    ]);
+  });
+
+  it('of one name are distinguished, each with its own symbols', () => {
+    const facts = distillSession(
+      edit('src/cart/index.ts', 'export function openCart() {}'),
+      edit('src/user/index.ts', 'export function openUser() {}'),
+      read('src/cart/limits.ts', 'export const cartLimit = 5;'),
+      read('src/user/limits.ts', 'export const userLimit = 5;'),
+      agent('Both `openCart` and `openUser` are there; `cartLimit` and `userLimit` hold.'),
+    );
+    const symbols = ofKind(facts, 'file').map(({ text, detail }) => [text, Object.keys(detail?.names ?? {})]);
+    expect(symbols).toContainEqual(['src/cart/index.ts', ['openCart']]);
+    expect(symbols).toContainEqual(['src/user/index.ts', ['openUser']]);
+    expect(symbols).toContainEqual(['src/cart/limits.ts', ['cartLimit']]);
+    expect(symbols).toContainEqual(['src/user/limits.ts', ['userLimit']]);
+  });
+
+  it('list their symbols by qualified name', () => {
+    const facts = distillSession(
+      edit('src/cart.ts', 'export class Cart {\n  addItem() {}\n}\nCart.addItem();'),
+      agent('`Cart.addItem` puts an item into the cart, and `Cart.addItem` may be called twice.'),
+    );
+    expect(Object.keys(ofKind(facts, 'file')[0]?.detail?.names ?? {})).toContain('Cart.addItem');
+  });
+});
+
+describe('a file that a command removed', () => {
+  const made = edit('src/cart.ts', 'export const cart = [];');
+
+  it.each([
+    'rm src/cart.ts',
+    'rm -f ./src/cart.ts && npm test',
+    'git rm -q src/cart.ts',
+    'cd src && rm cart.ts',
+    'rm -rf src',
+    'rm src/*.ts',
+    'rm "src/cart.ts"',
+    'git mv src/cart.ts src/basket.ts',
+    'mv src/cart.ts lib/',
+    'Remove-Item -Force src/cart.ts',
+    'unlink src/cart.ts',
+    `sudo rm ${CWD}/src/cart.ts`,
+  ])('is deleted: %s', (command) => {
+    expect(statusOf('src/cart.ts', made, run(command))).toBe('deleted');
+    expect(statusOf('src/cart.ts', read('src/cart.ts'), run(command))).toBe('deleted');
+  });
+
+  it.each([
+    ['a command that failed', fail('rm src/cart.ts', 'rm: src/cart.ts: Permission denied')],
+    ['one that kept the file', run('git rm --cached src/cart.ts')],
+    ['one that another failure would have started', run('npm test || rm src/cart.ts')],
+    ['words', run('echo "rm src/cart.ts"')],
+    ['a file of nearly the same name', run('rm src/cart.tsx src/art.ts')],
+    ['a variable', run('rm $OLD')],
+    [
+      'one that the human did not allow',
+      done({ kind: 'command', command: 'rm src/cart.ts', background: false }, '', false),
+    ],
+  ])('is not deleted by %s', (_, step) => {
+    expect(statusOf('src/cart.ts', made, step)).toBe('edited');
+  });
+
+  it('exists again when it is written, or restored by git', () => {
+    expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), made)).toBe('edited');
+    expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git checkout -- src/cart.ts'))).toBe('edited');
+    expect(statusOf('src/cart.ts', made, run('rm src/cart.ts'), run('git restore src/cart.ts'))).toBe('edited');
+  });
+
+  it('is known from its removal alone, unless the command may not have removed it', () => {
+    expect(filesOf(run('git rm src/legacy.ts'))).toEqual([['src/legacy.ts', 'deleted']]);
+    expect(statusOf('src/legacy.ts', run('rm -f src/legacy.ts'))).toBe('mentioned');
+    expect(filesOf(run('rm dist/main.js /tmp/probe.ts'))).toEqual([]);
+    expect(filesOf(run('rm -r legacy'))).toEqual([]);
+  });
+
+  it('by moving is listed at both places', () => {
+    expect(filesOf(run('git mv src/cart.ts src/basket.ts'))).toEqual([
+      ['src/cart.ts', 'deleted'],
+      ['src/basket.ts', 'edited'],
+    ]);
+  });
+
+  it('is among the changed files of the brief', () => {
+    const events = scriptSession(
+      user('Take the old cart out of the shop'),
+      read('src/cart.ts', 'export const cart = [];'),
+      run('git rm src/cart.ts src/legacy.ts'),
+    );
+    expect(renderSession(events).text).toMatch(
+      /## Files changed, newest first\n> src\/(?:cart|legacy)\.ts \(deleted\)\n> src\/(?:cart|legacy)\.ts \(deleted\)\n/,
+    );
+  });
+
+  it('keeps its sources', () => {
+    const [file]: Fact[] = ofKind(distillSession(made, run('rm src/cart.ts')), 'file');
+    expect(file?.sources).toEqual([{ line: 3 }]);
+  });
+});

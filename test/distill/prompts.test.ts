@@ -1,0 +1,91 @@
+import { describe, expect, it } from 'vitest';
+import { agent, ask, distillSession, done, ofKind, run, type Step, user } from '../support/scripted-session.ts';
+
+function rolesOf(...steps: Step[]): [unknown, string][] {
+  return distillSession(...steps)
+    .filter((fact) => fact.origin === 'human' && fact.detail?.role !== undefined)
+    .map((fact) => [fact.detail?.role, fact.text]);
+}
+
+const first = user('Build the shop with a cart, please');
+const work = run('npm test');
+
+describe('the current request', () => {
+  it('is the last prompt with content of its own', () => {
+    expect(rolesOf(first, work, user('Now write the page for the checkout'), work, user('ok'))).toEqual([
+      ['first', 'Build the shop with a cart, please'],
+      ['current', 'Now write the page for the checkout'],
+      ['after', 'ok'],
+    ]);
+  });
+
+  it.each([
+    ['a word', [agent('Shall I go on?'), user('yes')]],
+    ['a word before any work', [user('yes')]],
+    ['an answer to a question of a tool', [done(ask('Where?'), 'db'), user('In the database that we have already')]],
+    ['a command to the agent itself', [user('/compact keep the list of all open tasks, please')]],
+  ])('is not replaced by %s', (_, steps) => {
+    expect(rolesOf(first, ...steps)[0]).toEqual(['current', 'Build the shop with a cart, please']);
+  });
+
+  it('is replaced by a request that follows an answer', () => {
+    const roles = rolesOf(first, done(ask('Where?'), 'db'), user('db'), user('Now write the page for the checkout'));
+    expect(roles.at(-1)).toEqual(['current', 'Now write the page for the checkout']);
+  });
+
+  it('may be short in scripts with dense characters', () => {
+    expect(rolesOf(user('修复上传失败的问题'), work, user('好')).map(([role]) => role)).toEqual(['current', 'after']);
+  });
+});
+
+describe('slash commands to the agent', () => {
+  it.each(['/compact', '/clear', '/model opus', '/cost', ' /help'])('%j is no request', (text) => {
+    expect(rolesOf(first, user(text))).toEqual([['current', 'Build the shop with a cart, please']]);
+  });
+
+  it.each([
+    '/review src/cart.ts and the tests of it',
+    '/init-db with the data of last year',
+    '/home/ann/shop is the folder',
+  ])('%j is a request', (text) => {
+    expect(rolesOf(first, user(text)).at(-1)).toEqual(['current', text]);
+  });
+});
+
+describe('a rule', () => {
+  it.each([
+    'Never use Lodash in the shop',
+    "Don't touch the generated files",
+    'Keep the bundle below 200 kB',
+    'Verwende niemals Lodash dafür',
+    'Nunca uses la red en las pruebas',
+    'N’utilisez jamais le réseau dans les tests',
+    'Non usare mai la rete nei test',
+    'Никогда не используй сеть в тестах',
+    'テストでは絶対にネットワークを使わないで',
+    '必须使用 TypeScript 编写',
+    '테스트에서 절대 네트워크를 사용하지 마세요',
+  ])('is a constraint wherever it stands: %s', (text) => {
+    const facts = distillSession(first, work, user(text), work, user('Now write the page for the checkout'));
+    expect(ofKind(facts, 'constraint').map((fact) => [fact.text, fact.origin, fact.trust])).toEqual([
+      [text, 'human', 'quoted'],
+    ]);
+  });
+
+  it('is distinguished from a remark', () => {
+    const facts = distillSession(
+      first,
+      work,
+      user('The tests look fine to me'),
+      work,
+      user('Now write the checkout page'),
+    );
+    expect(ofKind(facts, 'constraint')).toEqual([]);
+  });
+
+  it('in a long message becomes a fact of its own', () => {
+    const story = 'The shop has a cart and a list of goods that people may look through. '.repeat(12);
+    const facts = distillSession(user(`${story}\nNever call the network in a test.\n${story}`), work);
+    expect(ofKind(facts, 'constraint').map((fact) => fact.text)).toEqual(['Never call the network in a test.']);
+  });
+});

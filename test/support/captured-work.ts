@@ -1,0 +1,48 @@
+import { join } from 'node:path';
+import type { Handover } from '../../src/model/handover.ts';
+import { Transcript } from '../fixtures/agents/claude-code.ts';
+import type { Sandbox } from './cli.ts';
+import { writeText } from './transcripts.ts';
+
+/** Something that happens in a session. */
+export type Step =
+  | { ask: string }
+  | { say: string }
+  | { edit: string; text?: string }
+  | { read: string }
+  | { run: string; output?: string; fails?: true };
+
+export interface Work {
+  /** From 1 on: the day of the month, and what the session's id ends in. */
+  day: number;
+  steps: readonly Step[];
+  /** The folder worked in, if not the project's. */
+  cwd?: string;
+}
+
+/** Writes what Claude Code would have written in a session, and captures it. */
+export async function captureWork(sandbox: Sandbox, { day, steps, cwd = sandbox.project }: Work): Promise<Handover> {
+  const id = `5b0c7f0e-4b5e-4f0a-9d57-${String(day).padStart(12, '0')}`;
+  const timestamp = `2026-02-${String(day).padStart(2, '0')}T09:00:00.000Z`;
+  const t = new Transcript({ cwd, sessionId: id, timestamp });
+  for (const [index, step] of steps.entries()) enterStep(t, step, { call: `toolu_${index}`, cwd });
+  const path = writeText(join(sandbox.home, '.claude/projects/-p', `${id}.jsonl`), t.text);
+  return await sandbox.json(['capture', '--transcript', path]);
+}
+
+function enterStep(t: Transcript, step: Step, { call, cwd }: { call: string; cwd: string }): void {
+  if ('ask' in step) t.human(step.ask);
+  else if ('say' in step) t.say(step.say);
+  else if ('edit' in step) {
+    const text = step.text ?? 'const done = true;';
+    t.call(call, 'Edit', { file_path: join(cwd, step.edit), old_string: 'x', new_string: text });
+    t.result(call, 'The file has been updated successfully.');
+  } else if ('read' in step) {
+    t.call(call, 'Read', { file_path: join(cwd, step.read) });
+    t.result(call, '     1→const x = 1;');
+  } else {
+    const { run: command, output = 'done', fails } = step;
+    t.call(call, 'Bash', { command });
+    t.result(call, fails ? `Exit code 1\n${output}` : output, fails ? { isError: true } : {});
+  }
+}
