@@ -33,7 +33,7 @@ function measure(standings: readonly Standing[], metric: Metric, arm: string, bu
   return tally.sum / tally.count;
 }
 
-describe.each([...LEAST_TOLD])('briefs of told sessions at %d tokens', (budget, floor) => {
+describe.each([...LEAST_TOLD])('briefs of invented sessions at %d tokens', (budget, floor) => {
   it('are there for every cut', () => {
     expect(ofAll.flatMap(({ failures }) => failures)).toEqual([]);
   });

@@ -6,7 +6,7 @@ import { runEvaluation, type Surroundings } from '../../eval/run.ts';
 import { createOutput } from '../../src/surfaces/cli/output.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { legacyStory } from '../fixtures/agents/codex.ts';
-import { makeDesk, runProcess } from '../support/cli.ts';
+import { makeSandbox, runProcess } from '../support/cli.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { addSummary, cutAt, makeCompactedStory } from './compacted-story.ts';
 
@@ -219,7 +219,7 @@ describe('labels', () => {
     put(corpus, 'told/other.jsonl', busySession());
     const labels = {
       file: 'told/story.jsonl',
-      cut: cutAt(tellCompactedStory()).index,
+      cut: cutAt(makeCompactedStory()).index,
       goal: 'the `upload` is to `retry`',
       openTasks: ['`test` the `retry`', '`paint` the `shed`'],
       stale: ['`retry is not a function`', '`never` on `404`'],

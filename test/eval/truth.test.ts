@@ -73,7 +73,7 @@ describe('what a brief should have told', () => {
 
 describe('a cut', () => {
   it('ends at the next compaction', () => {
-    const t = tellCompactedStory();
+    const t = makeCompactedStory();
     addSummary(t, 'Summary two');
     t.say('After the second.');
     const [first, second] = [cutAt(t, 0), cutAt(t, 1)];
@@ -84,7 +84,7 @@ describe('a cut', () => {
   });
 
   it('may be anywhere, up to the end, where nothing comes after', () => {
-    const transcript = parseTranscript(Buffer.from(tellCompactedStory().text));
+    const transcript = parseTranscript(Buffer.from(makeCompactedStory().text));
     const early = cutTranscript(transcript, 3);
     expect([early?.summary, early?.before.length]).toEqual(['', 3]);
     expect(JSON.stringify(early?.after)).not.toContain('brandNewName');
@@ -96,7 +96,7 @@ describe('a cut', () => {
   it('can be read in the format of Claude Code only', () => {
     const rows = '{"type":"session_meta","payload":{}}\n{"type":"user","message":{"parts":[]}}\n';
     expect(cutTranscript(parseTranscript(Buffer.from(rows)), 2)?.isReadable).toBe(false);
-    expect(cutAt(tellCompactedStory()).isReadable).toBe(true);
+    expect(cutAt(makeCompactedStory()).isReadable).toBe(true);
   });
 
   it('is chosen where twenty calls stand before it and ten after it', () => {
