@@ -1,19 +1,17 @@
 import { HandoverError } from '../src/errors.ts';
 import type { Arm } from './arms/arm.ts';
 import { type CorpusSession, listCuts, readTranscript } from './corpus/corpus.ts';
-import { type Cut, cutTranscript } from './corpus/cuts.ts';
+import { type Cut, cutTranscript, listCompactions } from './corpus/cuts.ts';
 import { baseName } from './names/paths.ts';
 import { takeFirstTokens } from './score/budget.ts';
-import { type Scored, scoreBrief } from './score/score.ts';
-import { gatherTruth, type Truth } from './truth/truth.ts';
+import { type Answers, type Scored, scoreBrief } from './score/score.ts';
+import { gatherTruth } from './truth/truth.ts';
 
 /** What one arm made of one cut within one budget. */
 export interface Result extends Scored {
   file: string;
   repository: string;
   cut: number;
-  /** At the first compaction of its session. */
-  isFirst: boolean;
   arm: string;
   budget: number;
   brief: string;
@@ -32,14 +30,17 @@ export async function evaluateSession(session: CorpusSession, plan: Plan): Promi
   const { file, repository } = session;
   const transcript = readTranscript(plan.corpus, session);
   const results: Result[] = [];
+  const compactions = listCompactions(transcript);
   for (const index of listCuts(session, transcript)) {
-    const cut = cutTranscript(transcript, index);
-    if (cut === null) throw describeWrongCut(session, index);
-    const truth = gatherTruth(cut);
-    const place = { file, repository, cut: index, isFirst: cut.isFirst };
-    for (const arm of plan.arms) {
-      for (const attempt of await writeBriefs(arm, cut, plan.budgets))
-        results.push({ ...place, arm: arm.name, ...judge(attempt, arm, truth) });
+    const labels = session.labels.get(index) ?? null;
+    const cut = labels === null && !compactions.includes(index) ? null : cutTranscript(transcript, index);
+    if (cut === null) throw cutError(session, index, labels === null ? 'index.json' : 'the labels');
+    const answers: Answers = { labels, truth: cut.isReadable ? gatherTruth(cut) : null };
+    for (const arm of plan.arms.filter((arm) => arm.canTell(cut))) {
+      for (const attempt of await writeBriefs(arm, cut, plan.budgets)) {
+        const place = { file, repository, cut: index, arm: arm.name, budget: attempt.budget };
+        results.push({ ...place, ...judge(attempt, arm, answers) });
+      }
     }
   }
   return results;
@@ -61,27 +62,21 @@ async function writeBriefs(arm: Arm, cut: Cut, budgets: readonly number[]): Prom
   }
 }
 
-/**
- * Budgets are hard: what is beyond is cut before anything is measured. A brief that is not there has no excuse: all that
- * could have been measured is zero.
- */
+/** Budgets are hard: what is beyond is cut before anything is measured. A brief that is not there tells nothing. */
 function judge(
   { budget, text, failure }: Attempt,
   arm: Arm,
-  truth: Truth,
-): Pick<Result, 'budget' | 'brief' | 'failure' | 'score' | 'misses'> {
+  answers: Answers,
+): Pick<Result, 'brief' | 'failure' | 'score' | 'misses'> {
   const brief = arm.isWhole ? text : takeFirstTokens(text, budget);
-  const { score, misses } = scoreBrief(brief, truth);
   const why = failure ?? (brief.trim() === '' ? 'the brief is empty' : null);
-  const counted = [...score]
-    .filter(([metric]) => !arm.meaningless.includes(metric))
-    .map(([metric, value]) => [metric, why === null ? value : 0] as const);
-  return { budget, brief, failure: why, score: new Map(counted), misses };
+  return { brief, failure: why, ...scoreBrief(why === null ? brief : '', answers) };
 }
 
-function describeWrongCut({ file }: CorpusSession, index: number): HandoverError {
-  return new HandoverError('HANDOVER_INPUT_INVALID', `row ${index} of ${file} is not a compaction`, {
-    hint: 'Correct the cut in index.json, or leave it away to take every compaction of the session',
+function cutError({ file }: CorpusSession, index: number, where: string): HandoverError {
+  const fault = where === 'index.json' ? 'is not a compaction' : 'is beyond its end';
+  return new HandoverError('HANDOVER_INPUT_INVALID', `row ${index} of ${file} ${fault}`, {
+    hint: `Correct the cut in ${where}`,
   });
 }
 

@@ -8,6 +8,8 @@ import { ARM_NAMES, type ArmName, isArmName, USUAL_ARMS } from './arms/table.ts'
 
 export interface Options {
   corpus: string;
+  /** The file with labels. */
+  labels: string | null;
   budgets: readonly number[];
   arms: readonly ArmName[];
   /** Only sessions whose file name has this in it. */
@@ -24,13 +26,14 @@ export interface Options {
 
 export const HELP = `Measures briefs on real sessions, at the moments at which they were compacted. No model is asked.
 
-  npm run eval -- --corpus DIR [--budget N]… [--arm NAME]… [--misses] [--json] [--rows FILE]
+  npm run eval -- --corpus DIR [--budget N]… [--labels FILE] [--arm NAME]… [--misses] [--json]
 
   --corpus DIR   transcripts of Claude Code (*.jsonl or *.jsonl.gz), with or without an index.json
+  --labels FILE  what a brief must tell at some cuts of them, as JSON: only these are measured then
   --budget N     tokens of a brief, a quarter of its bytes (${DEFAULT_BUDGET}); may be given several times
   --arm NAME     one of ${ARM_NAMES.join(', ')} (all but the last); may be given several times
   --only TEXT    only sessions whose file name has this in it
-  --misses       what was missed, by metric, with counts and the cuts
+  --misses       what was not told, what is claimed and wrong, what is stale, with the cuts
   --top N        so many misses of each metric (25)
   --json         the figures in JSON, and the misses if they are asked for
   --rows FILE    what was measured at each cut, as JSON
@@ -48,7 +51,7 @@ export function parseOptions(
 ): Options | null {
   const flags = parseFlags(args);
   if (flags.help) return null;
-  const { corpus, rows, briefs } = flags;
+  const { corpus, labels, rows, briefs } = flags;
   if (corpus === undefined) {
     throw new HandoverError('HANDOVER_USAGE', 'which sessions to measure on is not said', {
       hint: 'Give a folder with transcripts: npm run eval -- --corpus DIR',
@@ -57,6 +60,7 @@ export function parseOptions(
   const at = (path: string | undefined): string | null => (path === undefined ? null : resolve(surroundings.cwd, path));
   return {
     corpus: resolve(surroundings.cwd, corpus),
+    labels: at(labels),
     budgets: unique((flags.budget ?? [String(DEFAULT_BUDGET)]).map((text) => parseCount(text, SMALLEST_BUDGET))),
     arms: unique((flags.arm ?? [...USUAL_ARMS]).map(requireArm)),
     only: flags.only ?? '',
@@ -75,6 +79,7 @@ function parseFlags(args: readonly string[]) {
       args: [...args],
       options: {
         corpus: { type: 'string' },
+        labels: { type: 'string' },
         budget: { type: 'string', multiple: true },
         arm: { type: 'string', multiple: true },
         only: { type: 'string' },

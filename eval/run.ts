@@ -6,8 +6,9 @@ import { EXIT, type ExitStatus, HandoverError } from '../src/errors.ts';
 import type { Machine } from '../src/platform/machine.ts';
 import { reportFailure } from '../src/surfaces/cli/failure.ts';
 import type { Output } from '../src/surfaces/cli/output.ts';
-import { type CorpusSession, openCorpus } from './corpus/corpus.ts';
+import { type CorpusSession, openCorpus, selectLabelled } from './corpus/corpus.ts';
 import { nameCut, type Result } from './evaluate.ts';
+import { readLabels } from './labels/labels.ts';
 import { HELP, type Options, parseOptions } from './options.ts';
 import { aggregate, groupBy } from './report/aggregate.ts';
 import { toDocument, toRow } from './report/document.ts';
@@ -21,6 +22,11 @@ export interface Surroundings {
   out: Output;
   err: Output;
 }
+
+const HOW_TO_LABEL = [
+  '',
+  'told, claims and stale are not measured without labels: --labels FILE (how to write them: docs/evaluation.md)',
+];
 
 /** Runs an evaluation and reports it. Nothing is thrown: every failure is reported here. */
 export async function runEvaluation(args: readonly string[], surroundings: Surroundings): Promise<ExitStatus> {
@@ -37,13 +43,14 @@ export async function runEvaluation(args: readonly string[], surroundings: Surro
 
 async function evaluateAndReport(options: Options, { machine, out, err }: Surroundings): Promise<void> {
   const started = machine.clock.now();
-  const sessions = openCorpus(options.corpus).filter(({ file }) => file.includes(options.only));
+  const sessions = chooseSessions(options);
   const results = await withFolder((folder) => evaluateTogether(sessions, { ...options, folder }, options.jobs));
   if (results.length === 0) throw describeNoCuts(sessions, options);
   const standings = aggregate(results);
   if (options.asJson) out.json(toDocument(standings, options.showMisses ? results : []));
   else {
     for (const line of printTables(standings)) out.line(line);
+    if (options.labels === null) for (const line of HOW_TO_LABEL) out.line(line);
     if (options.showMisses) for (const line of printAllMisses(results, options.top)) out.line(line);
   }
   if (options.rows !== null) writeFileSync(options.rows, `${JSON.stringify(results.map(toRow))}\n`);
@@ -52,6 +59,12 @@ async function evaluateAndReport(options: Options, { machine, out, err }: Surrou
     err.line(yellow('failed: '), `${arm} at ${budget} tokens on ${file}, row ${cut}: ${failure}`);
   const seconds = ((machine.clock.now() - started) / 1000).toFixed(1);
   err.line(dim(`${countOf(results.length, 'brief')} from ${countOf(sessions.length, 'session')} in ${seconds} s`));
+}
+
+function chooseSessions({ corpus, labels, only }: Options): CorpusSession[] {
+  const sessions = openCorpus(corpus);
+  const chosen = labels === null ? sessions : selectLabelled(sessions, readLabels(labels));
+  return chosen.filter(({ file }) => file.includes(only));
 }
 
 async function withFolder<T>(work: (folder: string) => Promise<T>): Promise<T> {

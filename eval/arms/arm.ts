@@ -1,14 +1,13 @@
 import type { Cut } from '../corpus/cuts.ts';
-import type { Metric } from '../score/metrics.ts';
 
 /** A way to tell the next session what it needs. */
 export interface Arm {
   name: string;
   about: string;
-  /** Metrics that say nothing about this arm. */
-  meaningless: readonly Metric[];
   /** Scored whole, whatever the budget: the text is what it is. */
   isWhole: boolean;
+  /** Whether it has anything to go by at this cut; if not, it is not measured there. */
+  canTell(cut: Cut): boolean;
   /** Takes a cut in, and gives what writes the text for a budget in tokens. What is longer is cut before it is scored. */
   prepare(cut: Cut): Promise<WriteBrief> | WriteBrief;
 }

@@ -23,8 +23,8 @@ export function makeHandoverArm(folder: string): Arm {
   return {
     name: 'handover',
     about: 'the brief of this project',
-    meaningless: [],
     isWhole: false,
+    canTell: () => true,
     prepare: (cut) => capture(cut, folder),
   };
 }
@@ -61,7 +61,7 @@ async function capture(cut: Cut, folder: string, redactor?: Redactor): Promise<W
   const machine = imagineMachine(cwd);
   mkdirSync(cwd, { recursive: true });
   writeFileSync(path, cut.bytes);
-  const { agent, session } = await inspectTranscript(path, 'claude-code');
+  const { agent, session } = await inspectTranscript(path);
   const { draft } = captureSession(agent, session, machine, redactor === undefined ? {} : { redactor });
   rmSync(cwd, { recursive: true });
   const id = makeHandoverId(NOW, machine.random.bytes(3));

@@ -7,8 +7,8 @@ import type { Arm } from './arm.ts';
 export const sectionsArm: Arm = {
   name: 'sections',
   about: 'first and last request, changed files, last commands',
-  meaningless: [],
   isWhole: false,
+  canTell: ({ isReadable }) => isReadable,
   prepare: (cut) => {
     const sections = gatherSections(cut);
     return (budget) =>

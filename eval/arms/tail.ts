@@ -8,16 +8,16 @@ import type { Arm } from './arm.ts';
 export const tailArm: Arm = {
   name: 'tail',
   about: 'the end of the transcript, with calls and results',
-  meaningless: [],
   isWhole: false,
+  canTell: ({ isReadable }) => isReadable,
   prepare: (cut) => makeTail(cut, () => true),
 };
 
 export const dialogueArm: Arm = {
   name: 'dialogue',
   about: 'the end of what was said, without calls and results',
-  meaningless: [],
   isWhole: false,
+  canTell: ({ isReadable }) => isReadable,
   prepare: (cut) => makeTail(cut, (block) => block.type === 'text'),
 };
 

@@ -6,6 +6,7 @@ import { HandoverError } from '../../src/errors.ts';
 import { compareCodeUnits } from '../../src/model/hash.ts';
 import { parseJson } from '../../src/model/json.ts';
 import { isFolder, pathExists } from '../../src/platform/folders.ts';
+import type { LabelledCut, Labels } from '../labels/labels.ts';
 import { chooseCuts, listCompactions } from './cuts.ts';
 import { parseTranscript, type Transcript } from './transcript.ts';
 
@@ -16,7 +17,11 @@ export interface CorpusSession {
   repository: string;
   /** Which of its compactions count: those at these rows, all, or those with enough work around them. */
   cuts: readonly number[] | 'all' | 'busy';
+  /** By the cut. A cut with labels may be anywhere. */
+  labels: ReadonlyMap<number, Labels>;
 }
+
+const NO_LABELS: CorpusSession['labels'] = new Map();
 
 const Count = v.pipe(v.number(), v.integer(), v.minValue(0));
 const Entry = v.object({
@@ -44,6 +49,8 @@ export function openCorpus(folder: string): CorpusSession[] {
   });
 }
 
+type Indexed = CorpusSession & { cuts: number[] | 'all' };
+
 function readIndex(path: string): CorpusSession[] {
   const parsed = v.safeParse(Index, parseJson(readFileSync(path, 'utf8'), path));
   if (!parsed.success) {
@@ -52,9 +59,14 @@ function readIndex(path: string): CorpusSession[] {
     });
   }
   const entries = 'sessions' in parsed.output ? parsed.output.sessions : parsed.output.claude_code;
-  const sessions = new Map<string, CorpusSession & { cuts: number[] | 'all' }>();
+  const sessions = new Map<string, Indexed>();
   for (const { file, repo, cut } of entries) {
-    const session = sessions.get(file) ?? { file, repository: repo ?? nameRepository(file), cuts: 'all' };
+    const session: Indexed = sessions.get(file) ?? {
+      file,
+      repository: repo ?? nameRepository(file),
+      cuts: 'all',
+      labels: NO_LABELS,
+    };
     if (cut !== undefined) session.cuts = session.cuts === 'all' ? [cut] : [...session.cuts, cut];
     sessions.set(file, session);
   }
@@ -67,7 +79,7 @@ export function listTranscripts(folder: string): CorpusSession[] {
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => TRANSCRIPT.test(file))
     .sort(compareCodeUnits)
-    .map((file) => ({ file, repository: nameRepository(file), cuts: 'busy' }));
+    .map((file) => ({ file, repository: nameRepository(file), cuts: 'busy', labels: NO_LABELS }));
 }
 
 function nameRepository(file: string): string {
@@ -78,12 +90,24 @@ function nameRepository(file: string): string {
 export function readTranscript(folder: string, { file }: CorpusSession): Transcript {
   const path = join(folder, file);
   if (!pathExists(path)) {
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}, which index.json names`, {
-      hint: 'Correct the name in index.json, or remove index.json to take every *.jsonl',
+    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no ${path}, which is listed`, {
+      hint: 'Correct the name in index.json or in the labels; without index.json every *.jsonl is taken',
     });
   }
   const bytes = readFileSync(path);
   return parseTranscript(file.endsWith('.gz') ? gunzipSync(bytes) : bytes);
+}
+
+/** The sessions that have labels, each at its labelled cuts only. */
+export function selectLabelled(sessions: readonly CorpusSession[], entries: readonly LabelledCut[]): CorpusSession[] {
+  const files = [...new Set(entries.map(({ file }) => file))];
+  return files.map((file) => {
+    const labels = new Map(
+      entries.filter((entry) => entry.file === file).map((entry) => [entry.cut, entry.labels] as const),
+    );
+    const repository = sessions.find((session) => session.file === file)?.repository ?? nameRepository(file);
+    return { file, repository, cuts: [...labels.keys()], labels };
+  });
 }
 
 export function listCuts(session: CorpusSession, transcript: Transcript): readonly number[] {

@@ -1,19 +1,20 @@
 import { getText, type Row } from '../../src/agents/shared/json.ts';
-import { findToolCalls, isCompaction, readBlocks, readBlockText, type Transcript } from './transcript.ts';
+import { findToolCalls, isCompaction, isMessage, readBlocks, readBlockText, type Transcript } from './transcript.ts';
 
-/** A moment at which a session was compacted: what was known, what came next, and what the agent itself kept. */
+/** A moment of a session, mostly a compaction: what was known, what came next, and what the agent itself kept. */
 export interface Cut {
-  /** The row of the summary, counted from 0. */
+  /** How many rows come before it; at a compaction, the next one is the summary. */
   index: number;
-  /** The first compaction of its session. */
-  isFirst: boolean;
   sessionId: string;
   before: readonly Row[];
   /** Up to the next compaction. */
   after: readonly Row[];
+  /** Empty where the session was not compacted. */
   summary: string;
   /** The transcript as it was at the moment. */
   bytes: Uint8Array;
+  /** Whether the evaluation can read the rows: it knows the format of Claude Code only. */
+  isReadable: boolean;
 }
 
 /** A compaction tells something only with enough work on both sides of it. */
@@ -35,21 +36,22 @@ export function listCompactions({ rows }: Pick<Transcript, 'rows'>): number[] {
   return rows.flatMap((row, index) => (isCompaction(row) ? [index] : []));
 }
 
-/** Null where there is no compaction at that row. */
+/** Null where there are not so many rows. */
 export function cutTranscript({ rows, offsets, bytes }: Transcript, index: number): Cut | null {
-  const compactions = listCompactions({ rows });
-  const order = compactions.indexOf(index);
-  const compaction = rows[index];
-  if (order === -1 || compaction === undefined) return null;
+  if (index > rows.length) return null;
+  const next = rows[index];
+  const summary = next !== undefined && isCompaction(next) ? next : null;
+  const start = summary === null ? index : index + 1;
+  const end = listCompactions({ rows }).find((compaction) => compaction >= start);
   const before = rows.slice(0, index);
   return {
     index,
-    isFirst: order === 0,
     sessionId: before.map((row) => getText(row, 'sessionId')).find((id) => id) ?? 'session',
     before,
-    after: rows.slice(index + 1, compactions[order + 1]),
-    summary: readBlocks(compaction).map(readBlockText).join(''),
+    after: rows.slice(start, end),
+    summary: summary === null ? '' : readBlocks(summary).map(readBlockText).join(''),
     bytes: bytes.subarray(0, offsets[index]),
+    isReadable: before.some(isMessage),
   };
 }
 

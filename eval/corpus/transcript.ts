@@ -38,6 +38,11 @@ export function isCompaction(row: Row): boolean {
   return row.isCompactSummary === true;
 }
 
+/** A message in Claude Code's format. */
+export function isMessage(row: Row): boolean {
+  return (row.type === 'user' || row.type === 'assistant') && asRow(row.message)?.content !== undefined;
+}
+
 export function readBlocks(row: Row): Row[] {
   const message = asRow(row.message);
   if (message === null) return [];

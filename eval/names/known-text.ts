@@ -35,10 +35,6 @@ export class KnownText {
     return (words.length === 1 && words[0] === name) || isNamedIn(name, this.text);
   }
 
-  includes(text: string): boolean {
-    return this.#words.has(text) || this.text.includes(text);
-  }
-
   hasContentWord(word: string): boolean {
     this.#contentWords ??= findContentWords(this.text);
     return this.#contentWords.has(word);

@@ -26,28 +26,3 @@ export function findRuns(text: string, size: number): string[] {
   if (words.length < size) return [words.join(' ')];
   return words.slice(size - 1).map((_, start) => words.slice(start, start + size).join(' '));
 }
-
-/** A text that can be asked how much of another one it repeats. */
-export class Quoter {
-  readonly #text: string;
-  readonly #runs = new Map<number, ReadonlySet<string>>();
-
-  constructor(text: string) {
-    this.#text = text;
-  }
-
-  /** The share of the runs of four words, or of `size`, of a quote that stand here too. */
-  measureQuote(quote: string, size = 4): number {
-    const words = quote.match(ANY_WORD)?.length ?? 0;
-    const length = Math.max(1, Math.min(size, words));
-    const known = this.#runsOf(length);
-    const runs = findRuns(quote, length);
-    return runs.filter((run) => known.has(run)).length / runs.length;
-  }
-
-  #runsOf(size: number): ReadonlySet<string> {
-    const known = this.#runs.get(size) ?? new Set(findRuns(this.#text, size));
-    this.#runs.set(size, known);
-    return known;
-  }
-}

@@ -3,39 +3,31 @@ import { METRICS, type Metric, type Score } from '../score/metrics.ts';
 import { groupBy, type Standing } from './aggregate.ts';
 import { gatherMisses, type Miss } from './misses.ts';
 
-type Numbers = Readonly<Record<string, number | null>>;
+/** A value, and of how many labels, lines, names or cuts; null where there was nothing to measure. */
+type Figures = Readonly<Record<string, { value: number; of: number } | null>>;
 
 /** What `--rows` writes of a brief. */
 export interface ReportRow extends Omit<Result, 'score' | 'misses' | 'brief'> {
-  score: Numbers;
+  figures: Figures;
 }
 
 /** What `--json` prints. */
 export interface ReportDocument {
-  standings: (Omit<Standing, 'failures' | 'mean' | 'macro' | 'first' | 'later'> & {
-    failures: string[];
-    mean: Numbers;
-    macro: Numbers;
-    first: Numbers;
-    later: Numbers;
-  })[];
+  standings: (Omit<Standing, 'failures' | 'score'> & { failures: string[]; figures: Figures })[];
   misses?: { arm: string; budget: number; metric: Metric; missed: Miss[] }[];
 }
 
 export function toRow({ score, misses: _, brief: __, ...row }: Result): ReportRow {
-  return { ...row, score: toNumbers(score) };
+  return { ...row, figures: toFigures(score) };
 }
 
 /** With the misses of the results that are given. */
 export function toDocument(standings: readonly Standing[], results: readonly Result[]): ReportDocument {
   const document: ReportDocument = {
-    standings: standings.map((standing) => ({
+    standings: standings.map(({ score, failures, ...standing }) => ({
       ...standing,
-      failures: standing.failures.map(({ file, cut, failure }) => `${file}, row ${cut}: ${failure}`),
-      mean: toNumbers(standing.mean),
-      macro: toNumbers(standing.macro),
-      first: toNumbers(standing.first),
-      later: toNumbers(standing.later),
+      failures: failures.map(({ file, cut, failure }) => `${file}, row ${cut}: ${failure}`),
+      figures: toFigures(score),
     })),
   };
   if (results.length === 0) return document;
@@ -53,6 +45,11 @@ export function toDocument(standings: readonly Standing[], results: readonly Res
   return { ...document, misses };
 }
 
-function toNumbers(score: Score): Numbers {
-  return Object.fromEntries(METRICS.map((metric) => [metric, score.get(metric) ?? null]));
+function toFigures(score: Score): Figures {
+  return Object.fromEntries(
+    METRICS.map((metric) => {
+      const tally = score.get(metric);
+      return [metric, tally === undefined ? null : { value: tally.sum / tally.count, of: tally.count }];
+    }),
+  );
 }

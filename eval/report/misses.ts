@@ -27,24 +27,24 @@ export function gatherMisses(results: readonly Result[]): Map<Metric, Miss[]> {
   return gathered;
 }
 
-/** What a miss is, where the name of the metric does not say it. */
-const MEANINGS: ReadonlyMap<Metric, string> = new Map([
-  ['filePrec', 'files that were named and did not matter'],
-  ['ground', 'names that never came up'],
-  ['useful', 'lines that told nothing that mattered'],
-  ['stale', 'tasks and files shown that are so no more'],
-]);
-const ITEM_BYTES = 100;
+function describeMisses(metric: Metric): string {
+  if (metric.startsWith('told.')) return 'not told';
+  if (metric.startsWith('claims.')) return 'claimed and not labelled';
+  if (metric === 'stale') return 'told and no longer true';
+  if (metric === 'namesUsed') return 'listed and not used';
+  return metric === 'useful' ? 'lines without anything that mattered' : 'missed';
+}
+
+const ITEM_BYTES = 160;
 const MOST_CUTS = 4;
 
 export function printMisses(results: readonly Result[], top: number): string[] {
   return [...gatherMisses(results)].flatMap(([metric, misses]) => {
     const count = misses.reduce((sum, { cuts }) => sum + cuts.length, 0);
     const cuts = new Set(misses.flatMap(({ cuts }) => cuts)).size;
-    const meaning = MEANINGS.get(metric) ?? 'missed';
     return [
       '',
-      `${metric}: ${count} ${meaning}, in ${countOf(cuts, 'cut')}`,
+      `${metric}: ${count} ${describeMisses(metric)}, in ${countOf(cuts, 'cut')}`,
       ...misses.slice(0, top).map(printMiss),
       ...(misses.length > top ? [`      … ${misses.length - top} more`] : []),
     ];

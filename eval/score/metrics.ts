@@ -1,70 +1,62 @@
-/** Names that must stand on lines of substance. */
-export const NAME_METRICS = [
-  'nextEdit',
-  'nextRead',
-  'futEnt',
-  'sum.file',
-  'sum.ident',
-  'sum.error',
-  'sum.ref',
-  'sum.sym',
-  'secFiles',
-  'secErr',
-  'editedAll',
-] as const;
-export type NameMetric = (typeof NAME_METRICS)[number];
+import { TOLD_KINDS, type ToldKind } from '../labels/labels.ts';
+import { CLAIM_KINDS, type ClaimKind } from './claims.ts';
 
-export const COMMAND_METRICS = ['nextCmd', 'sum.cmd'] as const;
-export type CommandMetric = (typeof COMMAND_METRICS)[number];
+/** What was touched right after a cut. */
+export const NEXT_METRICS = ['nextEdit', 'nextRead', 'nextCmd'] as const;
 
-/** Sections of the summary, by the words that say what they are about. */
-export const PROSE_METRICS = ['secGoal', 'secPending', 'secCurrent', 'secNext'] as const;
-export type ProseMetric = (typeof PROSE_METRICS)[number];
-
-/** Each is the mean of the parts that a cut has. */
-export const FUT_PARTS = ['nextEdit', 'nextRead', 'nextCmd', 'futEnt'] as const;
-export const SUM_PARTS = ['sum.file', 'sum.ident', 'sum.error', 'sum.ref', 'sum.cmd', 'sum.sym'] as const;
+export type ToldMetric = `told.${ToldKind}`;
+export type ClaimMetric = `claims.${ClaimKind}`;
+export type Metric =
+  | 'tokens'
+  | 'told'
+  | ToldMetric
+  | 'claims'
+  | ClaimMetric
+  | 'stale'
+  | 'names'
+  | 'namesUsed'
+  | (typeof NEXT_METRICS)[number]
+  | 'useful';
 
 /** All that is measured, in the order of the table. */
-export const METRICS = [
+export const METRICS: readonly Metric[] = [
   'tokens',
-  'FUT',
-  'nextEdit',
-  'nextRead',
-  'nextCmd',
-  'futEnt',
-  'SUM',
-  'sum.file',
-  'sum.ident',
-  'sum.error',
-  'sum.ref',
-  'sum.cmd',
-  'sum.sym',
-  'secFiles',
-  'secErr',
-  'secGoal',
-  'secPending',
-  'secCurrent',
-  'secNext',
-  'userMsg',
-  'lastUser',
-  'firstUser',
-  'todo',
-  'editedAll',
-  'rules',
-  'openErr',
-  'filePrec',
-  'useful',
-  'ground',
+  'told',
+  ...TOLD_KINDS.map((kind): ToldMetric => `told.${kind}`),
+  'claims',
+  ...CLAIM_KINDS.map((kind): ClaimMetric => `claims.${kind}`),
   'stale',
-] as const;
-export type Metric = (typeof METRICS)[number];
+  'names',
+  'namesUsed',
+  ...NEXT_METRICS,
+  'useful',
+];
 
-/** A metric for which a cut has nothing to measure is not there, as `todo` where no task was open. */
-export type Score = ReadonlyMap<Metric, number>;
+/**
+ * A figure is `sum / count`, at one cut and over many: labels and lines are counted, so that each weighs the same; other
+ * metrics have a value for each cut, and a count of 1.
+ */
+export interface Tally {
+  sum: number;
+  count: number;
+}
 
-/** A value, and what speaks against a better one: what is missing or, for precision, what is too much. */
-export interface Measured {
-  value: number;
-  missed: readonly string[];
+/** A metric for which a cut has nothing to measure is not there, as `claims` where nothing is claimed. */
+export type Score = ReadonlyMap<Metric, Tally>;
+
+/** Adds up what was measured at several cuts. */
+export function addScores(scores: readonly Score[]): Score {
+  const total = new Map<Metric, Tally>();
+  for (const metric of METRICS) {
+    const tallies = scores.flatMap((score) => score.get(metric) ?? []);
+    if (tallies.length > 0) total.set(metric, addTallies(tallies));
+  }
+  return total;
+}
+
+export function addTallies(tallies: readonly Tally[]): Tally {
+  return {
+    sum: tallies.reduce((sum, tally) => sum + tally.sum, 0),
+    count: tallies.reduce((count, tally) => count + tally.count, 0),
+  };
 }

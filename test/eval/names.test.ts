@@ -4,7 +4,7 @@ import { findStems } from '../../eval/names/commands.ts';
 import { findEntities } from '../../eval/names/entities.ts';
 import { isNamedIn, KnownText } from '../../eval/names/known-text.ts';
 import { baseName, findPaths } from '../../eval/names/paths.ts';
-import { findContentWords, findRuns, Quoter } from '../../eval/names/words.ts';
+import { findContentWords, findRuns } from '../../eval/names/words.ts';
 
 describe('files found by the evaluation', () => {
   it.each([
@@ -123,7 +123,6 @@ describe('a name in full', () => {
         const name = pieces.join('');
         const known = new KnownText(text);
         expect(known.names(name)).toBe(isNamedIn(name, text));
-        expect(known.includes(name)).toBe(text.includes(name));
       }),
     );
   });
@@ -143,20 +142,5 @@ describe('words found by the evaluation', () => {
     expect(findRuns('One two, THREE four', 3)).toEqual(['one two three', 'two three four']);
     expect(findRuns('One two', 3)).toEqual(['one two']);
     expect(findRuns('', 3)).toEqual(['']);
-  });
-
-  it('of a quote are found whatever stands around them', () => {
-    const quoter = new Quoter('# Notes\n> Never retry on 404, and keep the delay short.');
-    expect(quoter.measureQuote('never retry on 404')).toBe(1);
-    expect(quoter.measureQuote('Never retry on 404 please')).toBe(1 / 2);
-    expect(quoter.measureQuote('Always retry')).toBe(0);
-  });
-
-  it('of any text are all in the text itself', () => {
-    fc.assert(
-      fc.property(fc.string({ unit: 'grapheme', maxLength: 100 }), fc.integer({ min: 1, max: 6 }), (text, size) => {
-        expect(new Quoter(text).measureQuote(text, size)).toBe(1);
-      }),
-    );
   });
 });

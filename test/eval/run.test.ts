@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { runEvaluation, type Surroundings } from '../../eval/run.ts';
 import { createOutput } from '../../src/surfaces/cli/output.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
+import { legacyStory } from '../fixtures/agents/codex.ts';
 import { makeSandbox, runProcess } from '../support/cli.ts';
 import { makeFolder, makeMachine } from '../support/temp-store.ts';
 import { addSummary, cutAt, makeCompactedStory } from './compacted-story.ts';
@@ -69,21 +70,28 @@ describe('npm run eval', () => {
     const [title, head, ...rows] = stdout.trimEnd().split('\n');
     expect(title).toBe('2000 tokens, 1 cut of 1 repository');
     expect(head?.trim().split(/\s+/)).toEqual(['handover', 'sections', 'dialogue', 'tail', 'native']);
-    expect(rows.find((row) => row.startsWith('lastUser'))).toBe(
-      'lastUser           1.000     1.000     1.000     1.000     0.125',
-    );
-    expect(rows.find((row) => row.startsWith('SUM'))).toMatch(/^SUM( +\d\.\d{3}){4} +–$/);
+    expect(rows.map((row) => row.split(' ')[0])).toEqual([
+      'tokens',
+      'names',
+      'nextEdit',
+      'nextRead',
+      'nextCmd',
+      'useful',
+      '',
+      'told,',
+    ]);
+    expect(rows.find((row) => row.startsWith('nextCmd'))).toMatch(/^nextCmd {18}( +\d\.\d{3}){5}$/);
+    expect(rows.at(-1)).toContain('--labels FILE');
     expect(stderr).toMatch(/^5 briefs from 1 session in [\d.]+ s\n$/);
   });
 
-  it('prints a table for each budget, and the area over them', async () => {
+  it('prints a table for each budget', async () => {
     const args = ['--corpus', makeCorpus(), '--budget', '512', '--budget', '1000', '--arm', 'sections'];
     const { stdout } = await evaluate('.', ...args);
     expect(stdout.match(/^\d+ tokens, .*$/gm)).toEqual([
       '512 tokens, 1 cut of 1 repository',
       '1000 tokens, 1 cut of 1 repository',
     ]);
-    expect(stdout).toMatch(/^eff FUT +\d\.\d{3}$/m);
   });
 
   it('gives the same figures every time', async () => {
@@ -92,23 +100,26 @@ describe('npm run eval', () => {
     expect(one?.stdout).toBe(two?.stdout);
   });
 
-  it('prints the figures as JSON, and what was missed with its cut', async () => {
-    const args = ['--corpus', makeCorpus(), '--arm', 'tail', '--budget', '256', '--json', '--misses'];
+  it('gives the figures as JSON, and what was missed with the cut that it comes from', async () => {
+    const args = ['--corpus', makeCorpus(), '--arm', 'dialogue', '--budget', '256', '--json', '--misses'];
     const { stdout } = await evaluate('.', ...args);
     const document: unknown = JSON.parse(stdout);
     expect(document).toMatchObject({
-      standings: [{ arm: 'tail', budget: 256, cuts: 1, repositories: 1, mean: { tokens: expect.any(Number) } }],
+      standings: [
+        {
+          arm: 'dialogue',
+          budget: 256,
+          cuts: 1,
+          repositories: 1,
+          figures: { tokens: { value: expect.any(Number), of: 1 }, told: null },
+        },
+      ],
       misses: expect.arrayContaining([
         {
-          arm: 'tail',
+          arm: 'dialogue',
           budget: 256,
-          metric: 'firstUser',
-          missed: [
-            {
-              item: 'Make the upload retry when the server is busy',
-              cuts: [expect.stringMatching(/^story:\d+$/)],
-            },
-          ],
+          metric: 'nextEdit',
+          missed: [{ item: 'retry.ts', cuts: [expect.stringMatching(/^story:\d+$/)] }],
         },
       ]),
     });
@@ -117,7 +128,7 @@ describe('npm run eval', () => {
   it('prints what was missed by metric, the most frequent first', async () => {
     const { stdout } = await evaluate('.', '--corpus', makeCorpus(), '--arm', 'dialogue', '--misses', '--top', '1');
     expect(stdout).toMatch(/\nwhat dialogue at 2000 tokens missed\n/);
-    expect(stdout).toMatch(/\neditedAll: 2 missed, in 1 cut\n {4}1 retry\.ts {2}\(story:\d+\)\n {6}… 1 more\n/);
+    expect(stdout).toMatch(/\nnextEdit: 1 missed, in 1 cut\n {4}1 retry\.ts {2}\(story:\d+\)\n/);
   });
 
   it('writes what was measured at each cut, and the briefs', async () => {
@@ -132,9 +143,8 @@ describe('npm run eval', () => {
         repository: 'ann/shop',
         arm: 'handover',
         budget: 2000,
-        isFirst: true,
         failure: null,
-        score: expect.objectContaining({ FUT: expect.any(Number), 'sum.ref': null }),
+        figures: expect.objectContaining({ useful: { value: expect.any(Number), of: 1 }, stale: null }),
       }),
     ]);
     const [name = '', ...others] = readdirSync(join(folder, 'briefs'));
@@ -164,7 +174,7 @@ describe('npm run eval', () => {
     put(folder, 'index.json', '{"sessions":[{"file":"gone.jsonl"}]}');
     const script = ['run', '--silent', 'eval', '--', '--corpus', folder, '--jobs', '2'];
     const ran = await runProcess(['npm', ...script], { cwd: resolve('.'), timeoutMs: 50_000 });
-    expect(ran.stderr).toContain('gone.jsonl, which index.json names');
+    expect(ran.stderr).toContain('gone.jsonl, which is listed');
     expect(ran.status).toBe(66);
   });
 });
@@ -190,7 +200,7 @@ describe('the corpus of an evaluation', () => {
     const { index: cut } = cutAt(t, 1);
     put(folder, 'index.json', JSON.stringify({ claude_code: [{ file: 'x.jsonl', cut }] }));
     const { stdout } = await evaluate('.', '--corpus', folder, '--arm', 'tail', '--json');
-    expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 1, first: { FUT: null } }] });
+    expect(JSON.parse(stdout)).toMatchObject({ standings: [{ cuts: 1, figures: { useful: { of: 1 } } }] });
   });
 
   it('may be evaluated in part', async () => {
@@ -202,7 +212,65 @@ describe('the corpus of an evaluation', () => {
   });
 });
 
-describe('bad input to the evaluation', () => {
+describe('labels', () => {
+  /** The story with labels at its compaction. */
+  function makeLabelledCorpus(changes: object = {}): string {
+    const corpus = makeCorpus();
+    put(corpus, 'told/other.jsonl', busySession());
+    const labels = {
+      file: 'told/story.jsonl',
+      cut: cutAt(makeCompactedStory()).index,
+      goal: 'the `upload` is to `retry`',
+      openTasks: ['`test` the `retry`', '`paint` the `shed`'],
+      stale: ['`retry is not a function`', '`never` on `404`'],
+      ...changes,
+    };
+    put(corpus, 'labels.json', JSON.stringify([labels]));
+    return corpus;
+  }
+
+  it('are what the briefs of their cuts, and only of these, are measured by', async () => {
+    const args = ['--corpus', '.', '--labels', 'labels.json', '--arm', 'dialogue', '--arm', 'native'];
+    const { status, stdout } = await evaluate(makeLabelledCorpus(), ...args);
+    expect(status).toBe(0);
+    expect(stdout.split('\n').filter((line) => /^(?:2000|told|stale)/.test(line))).toEqual([
+      '2000 tokens, 1 cut of 1 repository',
+      'told (3)                   0.333     0.667',
+      'told.goal (1)              1.000     1.000',
+      'told.openTasks (2)         0.000     0.500',
+      'stale                     1 of 2    1 of 2',
+    ]);
+    expect(stdout).not.toContain('--labels FILE');
+  });
+
+  it('are named where they are missed', async () => {
+    const args = ['--corpus', '.', '--labels', 'labels.json', '--arm', 'handover', '--misses'];
+    const { stdout } = await evaluate(makeLabelledCorpus({ openTasks: ['`paint` the `shed`'] }), ...args);
+    expect(stdout).toMatch(/\ntold\.openTasks: 1 not told, in 1 cut\n {4}1 `paint` the `shed` {2}\(story:\d+\)\n/);
+    expect(stdout).toMatch(
+      /\nclaims\.openTasks: 1 claimed and not labelled, in 1 cut\n {4}1 > \[\w+\] Test the retry /,
+    );
+    expect(stdout).toMatch(/\nstale: \d told and no longer true, in 1 cut\n {4}1 `never` on `404` /);
+  });
+
+  it('may be of any record of a transcript of another agent', async () => {
+    const folder = makeFolder();
+    const rows = legacyStory();
+    put(folder, 'codex/rollout.jsonl', rows.map((row) => `${JSON.stringify(row)}\n`).join(''));
+    const labels = { file: 'codex/rollout.jsonl', cut: rows.length, goal: 'the `upload` is to `retry`' };
+    put(folder, 'labels.json', JSON.stringify([labels]));
+    const args = ['--corpus', '.', '--labels', 'labels.json', '--briefs', 'briefs', '--json'];
+    const { status, stdout } = await evaluate(folder, ...args);
+    expect(status).toBe(0);
+    expect(JSON.parse(stdout)).toMatchObject({
+      standings: [{ arm: 'handover', cuts: 1, failures: [], figures: { told: { value: 1, of: 1 }, useful: null } }],
+    });
+    const brief = readFileSync(join(folder, 'briefs', `rollout-${rows.length}.handover.2000.md`), 'utf8');
+    expect(brief).toContain('from codex');
+  });
+});
+
+describe('bad input', () => {
   it.each([
     ['no corpus', [], 64, 'npm run eval -- --corpus DIR'],
     ['no such folder', ['--corpus', 'nowhere'], 66, '--corpus DIR'],
@@ -215,6 +283,10 @@ describe('bad input to the evaluation', () => {
     ['a budget that is no number', ['--corpus', 'calm', '--budget', 'many'], 64, 'Use a number'],
     ['a budget that is too small', ['--corpus', 'calm', '--budget', '10'], 64, 'Use a number'],
     ['an arm that is not there', ['--corpus', 'calm', '--arm', 'oracle'], 64, 'handover, sections'],
+    ['no such file of labels', ['--corpus', 'calm', '--labels', 'none.json'], 66, '--labels FILE'],
+    ['labels of something else', ['--corpus', 'calm', '--labels', 'odd.json'], 65, 'entry 1, field goals'],
+    ['a label beyond the end', ['--corpus', 'calm', '--labels', 'late.json'], 65, 'Correct the cut in the labels'],
+    ['a label of no session', ['--corpus', 'calm', '--labels', 'gone.json'], 66, 'gone.jsonl, which is listed'],
     ['a flag that is not there', ['--corpus', 'calm', '--fast'], 64, 'npm run eval -- --help'],
   ])('such as %s is reported with what to do next', async (_, args, status, hint) => {
     const folder = makeFolder();
@@ -224,6 +296,9 @@ describe('bad input to the evaluation', () => {
     put(folder, 'broken/index.json', '{');
     put(folder, 'wrong/a.jsonl', makeCompactedStory().text);
     put(folder, 'wrong/index.json', '{"claude_code":[{"file":"a.jsonl","cut":0}]}');
+    put(folder, 'odd.json', '[{"file":"a.jsonl","cut":1,"goals":"`x`"}]');
+    put(folder, 'late.json', '[{"file":"a.jsonl","cut":900}]');
+    put(folder, 'gone.json', '[{"file":"gone.jsonl","cut":1}]');
     const ran = await evaluate(folder, ...args);
     expect(ran.status).toBe(status);
     expect(ran.stderr).toContain(hint);

@@ -1,42 +1,41 @@
 import { describe, expect, it } from 'vitest';
-import { chooseCuts } from '../../eval/corpus/cuts.ts';
+import { chooseCuts, cutTranscript } from '../../eval/corpus/cuts.ts';
 import { findSection, parseSummary } from '../../eval/corpus/summary.ts';
 import { parseTranscript } from '../../eval/corpus/transcript.ts';
-import { gatherPast } from '../../eval/score/stale.ts';
-import { findOpenErrors } from '../../eval/truth/open-errors.ts';
-import { findRules } from '../../eval/truth/rules.ts';
 import { gatherTruth } from '../../eval/truth/truth.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { addSummary, cutAt, makeCompactedStory, SUMMARY } from './compacted-story.ts';
 
 const truth = gatherTruth(cutAt(makeCompactedStory()));
 
-describe('the expected content of a brief', () => {
-  it('has what was touched next, as far as it was known', () => {
-    expect(truth.names.nextEdit).toEqual(new Set(['retry.ts']));
-    expect(truth.names.nextRead).toEqual(new Set(['upload.ts']));
-    expect(truth.commands.nextCmd).toEqual(new Set(['npm test']));
-    expect(truth.names.futEnt).toEqual(new Set(['TypeError']));
+describe('what a brief should have told', () => {
+  it('is what was touched next, as far as it was known', () => {
+    expect(truth.nextEdit).toEqual(new Set(['retry.ts']));
+    expect(truth.nextRead).toEqual(new Set(['upload.ts']));
+    expect(truth.nextCmd).toEqual(new Set(['npm test']));
   });
 
-  it('has what the summary has, without its analysis and instructions', () => {
-    expect(truth.names['sum.file']).toEqual(new Set(['upload.ts', 'retry.ts']));
-    expect(truth.names['sum.error']).toEqual(new Set(['TypeError']));
-    expect(truth.names['sum.ident']).toEqual(new Set(['TypeError']));
-    expect(truth.commands['sum.cmd']).toEqual(new Set(['npm test']));
-    expect(truth.names.secErr).toEqual(new Set(['TypeError']));
-    expect(truth.prose.secPending).toEqual(new Set(['test', 'retry', 'busy', 'server']));
+  it('is useful when it was used next or kept by the summary, without its analysis and the words to the model', () => {
+    const { names, stems, words } = truth.useful;
+    expect(names).toEqual(new Set(['retry.ts', 'upload.ts', 'TypeError']));
+    expect(stems).toEqual(new Set(['npm test']));
+    expect(words).toContain('busy');
+    expect(words).not.toContain('primary');
   });
 
-  it('has what the user said and what is left to do', () => {
-    expect(truth.firstMessage).toBe('Make the upload retry when the server is busy');
-    expect(truth.lastMessage).toBe('Never retry on 404, and keep the delay below 2000 ms');
-    expect(truth.messages).toHaveLength(2);
-    expect(truth.openTasks).toEqual(['Test the retry']);
-    expect(truth.past.doneTasks).toEqual(['Add a retry to the upload']);
-    expect(truth.rules).toEqual(new Set(['Never retry on 404, and keep the delay below 2000 ms']));
-    expect(truth.names.editedAll).toEqual(new Set(['upload.ts', 'retry.ts']));
-    expect(truth.relevantFiles).toEqual(new Set(['upload.ts', 'retry.ts', 'unknown.ts']));
+  it('is useful when the human said it, or when it is left to do', () => {
+    expect(truth.useful.quotes).toEqual([
+      'Make the upload retry when the server is busy',
+      'Never retry on 404, and keep the delay below 2000 ms',
+      'Make the upload retry when the server is busy',
+      'Never retry on 404, and keep the delay below 2000 ms',
+      'Test the retry',
+    ]);
+  });
+
+  it('is used later when it was said or done, not when it stands in a result', () => {
+    expect(truth.later?.names('brandNewName')).toBe(true);
+    expect(truth.later?.names('passed')).toBe(false);
   });
 
   it('comes from the first thirty calls after the cut', () => {
@@ -45,9 +44,7 @@ describe('the expected content of a brief', () => {
     addSummary(t);
     for (let n = 1; n <= 30; n++) t.call(`toolu_${n}`, 'Read', { file_path: '/x/early.ts' });
     t.call('toolu_31', 'Read', { file_path: '/x/late.ts' });
-    const { names, relevantFiles } = gatherTruth(cutAt(t));
-    expect(names.nextRead).toEqual(new Set(['early.ts']));
-    expect(relevantFiles).toContain('late.ts');
+    expect(gatherTruth(cutAt(t)).nextRead).toEqual(new Set(['early.ts']));
   });
 
   it('leaves out what sub-agents did and what the agent thought', () => {
@@ -58,9 +55,8 @@ describe('the expected content of a brief', () => {
     t.call('toolu_1', 'Read', { file_path: '/x/known.ts' }, { isSidechain: true });
     t.call('toolu_2', 'Read', { file_path: '/x/thought.ts' });
     t.say('Now secretName is on.');
-    const { names } = gatherTruth(cutAt(t));
-    expect(names.nextRead).toEqual(new Set());
-    expect(names.futEnt).toEqual(new Set());
+    const { nextRead, useful } = gatherTruth(cutAt(t));
+    expect([nextRead, useful.names]).toEqual([new Set(), new Set()]);
   });
 
   it('does not take text that the agent wrote in the user’s name for a message', () => {
@@ -71,26 +67,39 @@ describe('the expected content of a brief', () => {
     t.human('The first real one <system-reminder>not\nthis</system-reminder>');
     t.human('ok');
     addSummary(t);
-    const { messages, lastMessage } = gatherTruth(cutAt(t));
-    expect(messages).toEqual(['The first real one', 'ok']);
-    expect(lastMessage).toBe('ok');
+    expect(new Set(gatherTruth(cutAt(t)).useful.quotes)).toEqual(new Set(['The first real one', 'ok']));
   });
 });
 
-describe('a cut of a session', () => {
-  it('ends at the next compaction, and records whether it is the first', () => {
+describe('a cut', () => {
+  it('ends at the next compaction', () => {
     const t = makeCompactedStory();
     addSummary(t, 'Summary two');
     t.say('After the second.');
     const [first, second] = [cutAt(t, 0), cutAt(t, 1)];
-    expect([first.isFirst, second.isFirst]).toEqual([true, false]);
     expect(JSON.stringify(first.after)).not.toContain('After the second.');
     expect(second.summary).toBe('Summary two');
     expect(Buffer.from(second.bytes).toString()).toContain('brandNewName');
     expect(Buffer.from(first.bytes).toString()).not.toContain('Primary Request');
   });
 
-  it('is chosen where twenty calls are before it and ten after it', () => {
+  it('may be anywhere, up to the end, where nothing comes after', () => {
+    const transcript = parseTranscript(Buffer.from(makeCompactedStory().text));
+    const early = cutTranscript(transcript, 3);
+    expect([early?.summary, early?.before.length]).toEqual(['', 3]);
+    expect(JSON.stringify(early?.after)).not.toContain('brandNewName');
+    const end = cutTranscript(transcript, transcript.rows.length);
+    expect([end?.after, end === null ? undefined : gatherTruth(end).later]).toEqual([[], null]);
+    expect(cutTranscript(transcript, transcript.rows.length + 1)).toBeNull();
+  });
+
+  it('can be read in the format of Claude Code only', () => {
+    const rows = '{"type":"session_meta","payload":{}}\n{"type":"user","message":{"parts":[]}}\n';
+    expect(cutTranscript(parseTranscript(Buffer.from(rows)), 2)?.isReadable).toBe(false);
+    expect(cutAt(makeCompactedStory()).isReadable).toBe(true);
+  });
+
+  it('is chosen where twenty calls stand before it and ten after it', () => {
     const tell = (before: number, after: number): number[] => {
       const t = new Transcript();
       for (let n = 0; n < before; n++) t.call(`a${n}`, 'Read', { file_path: '/x/a.ts' });
@@ -124,44 +133,5 @@ describe('the summary of a compaction', () => {
     const { body } = parseSummary(SUMMARY);
     expect(body).not.toContain('neverCounted');
     expect(body).not.toContain('afterTheEnd_name');
-  });
-});
-
-describe('rules in the expected content', () => {
-  it('are sentences that say how work is to be done', () => {
-    expect([
-      ...findRules([
-        'Please fix it. Never push to main without asking!\nUse pnpm instead, as npm is broken. Why don’t you look there?',
-        'Don’t!',
-      ]),
-    ]).toEqual(['Never push to main without asking!', 'Use pnpm instead, as npm is broken.']);
-  });
-});
-
-describe('outdated content', () => {
-  it('is a file that was removed and not touched again', () => {
-    const calls = ['rm -f src/a.ts src/b.ts', 'npm test && git rm c.md; rm -rf build'].map((command) => ({
-      tool: 'Bash',
-      input: { command },
-    }));
-    const again = { tool: 'Write', input: { file_path: '/x/src/b.ts' } };
-    expect(gatherPast([...calls, again]).removedFiles).toEqual(new Set(['a.ts', 'c.md']));
-  });
-});
-
-describe('open errors in the expected content', () => {
-  it('are the reasons of commands that failed and have not succeeded since', () => {
-    const t = new Transcript();
-    const run = (id: string, command: string, output: string, isError: boolean): void => {
-      t.call(id, 'Bash', { command });
-      t.result(id, output, { isError });
-    };
-    run('1', 'npm test', 'Exit code 1\nrunning\nTypeError: no error here', true);
-    run('2', 'npm run lint', 'Exit code 2\nlint failed: 3 problems', true);
-    run('3', 'npm test', '2 passed', false);
-    run('4', 'cargo build', 'Exit code 101\nwarning\nerror[E0425]: cannot find value', true);
-    run('5', 'cargo build', "The user doesn't want to proceed with this tool use.", true);
-    const { rows } = parseTranscript(Buffer.from(t.text));
-    expect([...findOpenErrors(rows)]).toEqual(['lint failed: 3 problems', 'error[E0425]: cannot find value']);
   });
 });
