@@ -11,7 +11,8 @@ import {
   writeCheckpoint,
 } from '../../agents/transcript-checkpoint.ts';
 import { type Distillation, distillLog } from '../../distill/distill.ts';
-import { closeSessionLog, flushSessionLog, logEvent, SessionLog } from '../../distill/session-log.ts';
+import { closeSessionLog, flushSessionLog, logEvent } from '../../distill/log-events.ts';
+import { SessionLog } from '../../distill/session-log.ts';
 import { HandoverError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { HANDOVER_SCHEMA, type UnstampedDraft } from '../../model/handover.ts';
