@@ -118,7 +118,7 @@ function listBlocks(
     describeGoal(goal, account),
     describePinned(account),
     describeState(handover, account),
-    describeUser(account),
+    describeUser(account, budget),
     describeNext(account),
     describeErrors(account),
     describeRunning(account),
@@ -127,8 +127,8 @@ function listBlocks(
     describeDocuments(account),
     describeTurns(account, budget, (text) => rateForGoal(goal, text)),
     describeSteps(account, budget),
-    describeFiles(account),
-    describeCommands(account),
+    describeFiles(account, budget),
+    describeCommands(account, budget),
     describeImported(handover, account),
     describeSaid(account),
   ];
@@ -210,7 +210,7 @@ function describeState(handover: Handover, { state, changed }: Account): Block {
   const { git } = handover.workspace;
   const tree = git === null || isForeign(handover) ? null : printTree(git);
   const entries: Entry[] = [
-    ...(state === null ? [] : [{ lines: quoteLines(state.text), id: state.id }]),
+    ...(state === null ? [] : quoteLines(state.text).map((line) => ({ lines: [line], id: state.id }))),
     ...(tree === null ? [] : [{ lines: [`${QUOTE}git: ${tree.head.slice(QUOTE.length)}`], id: null }]),
     ...(changed.length > 0 ? [] : (tree?.files ?? []).slice(0, MAX_TREE_FILES)).map((line) => ({
       lines: [line],
@@ -224,11 +224,17 @@ function describeState(handover: Handover, { state, changed }: Account): Block {
     most: Number.POSITIVE_INFINITY,
     print: (bytes) => {
       const summary = isOwn ? fitText(handover.summary, bytes / 2) : [];
-      const rest = printEntries(entries, bytes - countLineBytes(summary));
+      const room = Math.max(SHORTEST_STATE, Math.min(bytes * STATE_SHARE, MAX_STATE_BYTES));
+      const rest = printEntries(entries, Math.min(room, bytes - countLineBytes(summary)));
       return { lines: [...summary, ...rest.lines], ids: rest.ids };
     },
   };
 }
+
+/** The share of the page for where it stands, and its bounds in bytes. */
+const STATE_SHARE = 0.12;
+const SHORTEST_STATE = 300;
+const MAX_STATE_BYTES = 3000;
 
 function fitText(text: string, bytes: number): string[] {
   const lines = quoteLines(text);

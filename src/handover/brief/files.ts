@@ -4,15 +4,18 @@ import { type Account, readNumber } from './account.ts';
 import type { Block, Printed } from './block.ts';
 import { QUOTE } from './lines.ts';
 
+/** In tokens. In so little room, what to open and to run says more than what was said. */
+const SMALL_BUDGET = 700;
+
 /** Files with what was done to them, by folder; the newest first. */
-export function describeFiles({ changed, otherFiles }: Account): Block {
+export function describeFiles({ changed, otherFiles }: Account, budget: number): Block {
   const newest = [...changed].sort((a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
   const likely = [...otherFiles]
     .sort((a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance'))
     .slice(0, MAX_OTHERS);
   return {
     heading: 'Files',
-    weight: 8,
+    weight: budget < SMALL_BUDGET ? 30 : 8,
     most: 3000,
     print: (bytes): Printed => {
       const edited = printByFolder('Changed', newest, Math.floor(bytes * (likely.length === 0 ? 1 : 0.7)));
@@ -66,11 +69,11 @@ const MAX_COMMAND_BYTES = 90;
 const COMMANDS_PER_LINE = 3;
 
 /** Commands to run again, the likeliest first, each with its own outcome; then links. */
-export function describeCommands({ commands, links }: Account): Block {
+export function describeCommands({ commands, links }: Account, budget: number): Block {
   const ranked = [...commands].sort((a, b) => rateCommand(b) - rateCommand(a));
   return {
     heading: 'Commands',
-    weight: 6,
+    weight: budget < SMALL_BUDGET ? 20 : 6,
     most: 900,
     print: (bytes) => {
       const shown: Fact[] = [];

@@ -2,7 +2,7 @@ import type { Fact } from '../../model/fact.ts';
 import { splitMessage } from '../../model/message-lines.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import { type Account, readNumber, readText } from './account.ts';
-import { type Block, countLineBytes, type Entry, printEntries } from './block.ts';
+import { type Block, countLineBytes, DEFAULT_BUDGET, type Entry, printEntries } from './block.ts';
 import { shareOut } from './fit.ts';
 import { describeSession, QUOTE, readMessage } from './lines.ts';
 
@@ -16,18 +16,18 @@ export const BARE_BYTES = 25;
 type Spoken = { label: string; fact: Fact; answered: string | null };
 
 /** What the user wants: the current request in full where it fits, what it answers, what came after, and how it began. */
-export function describeUser(account: Account): Block {
+export function describeUser(account: Account, budget: number): Block {
   const { current, after, first, rules } = account;
   return {
     heading: 'The user',
-    weight: 22,
+    weight: 22 * Math.min(1, budget / DEFAULT_BUDGET),
     most: 5000,
     print: (bytes) => {
       const isFirst = first === null || first.id === current?.id;
       const spoken = [
         ...(current === null ? [] : [{ label: 'Now', fact: current, weight: 6, most: MAX_REQUEST_BYTES }]),
         ...after.map((fact) => ({ label: 'Then', fact, weight: 3, most: MAX_ANSWERED_BYTES })),
-        ...(isFirst ? [] : [{ label: 'First', fact: first, weight: 4, most: MAX_REQUEST_BYTES }]),
+        ...(isFirst ? [] : [{ label: 'First', fact: first, weight: 3, most: MAX_REQUEST_BYTES }]),
       ].map((part) => ({ ...part, text: readMessage(part.fact.text), answered: findAnswered(account, part.fact) }));
       const kept = rules.map((fact): Entry => {
         const text = cutAtWord(cleanLine(fact.text), MAX_ANSWERED_BYTES);
