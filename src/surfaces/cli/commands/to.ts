@@ -1,4 +1,5 @@
 import type { Launch } from '../../../agents/agent.ts';
+import { BRIEF_LEAD, GOAL_LEAD } from '../../../agents/shared/message-text.ts';
 import { findLaunch } from '../../../agents/table.ts';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
@@ -68,9 +69,8 @@ function chooseBudget(context: CliContext, words: string | undefined): number {
  * quoted brief must not attach a file, so it is set apart where it would; the goal is the user's own.
  */
 function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | undefined): string {
-  const lead = 'Continue the work that this handover of an earlier session describes.';
   const quoted = attachesFiles ? brief.replaceAll('@', '@ ') : brief;
-  return `${lead}\n\n${quoted}${goal === undefined ? '' : `\nWhat to do now: ${goal}\n`}`;
+  return `${BRIEF_LEAD}\n\n${quoted}${goal === undefined ? '' : `\n${GOAL_LEAD}${goal}\n`}`;
 }
 
 /** The named handover, or the newest of this worktree after its sessions were captured. */
