@@ -3,12 +3,15 @@ import { type ToolCall, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { asRow, collectTexts, getNumber, getRow, getText, joinText, type Row, toRows } from '../shared/json.ts';
 import type { CallOutcome } from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { isRejection } from './prompts.ts';
 
 /** What a call is about to do, as far as its input shows. */
 export function describeCall(call: ToolCall, files: TouchedFiles): Action {
-  return describeFileCall(call, files) ?? describeOtherCall(call);
+  const own = describeFileCall(call, files);
+  if (own !== null || !call.tool.startsWith('mcp__')) return own ?? describeOtherCall(call);
+  return describeMcpFileCall(call, files) ?? describeOtherCall(call);
 }
 
 function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
