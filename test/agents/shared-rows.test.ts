@@ -78,7 +78,7 @@ const CALLS: Readonly<Record<string, (tool: string, input: Input) => Event[]>> =
   },
   opencode: (tool, input) => {
     const messages = [opencode.assistant(opencode.tool(`files_${tool}`, { input, output: 'done' }))];
-    return read(opencodeAgent, 'export.json', JSON.stringify(opencode.exportSession(messages)));
+    return read(opencodeAgent, 'export.json', opencode.exportSession(messages));
   },
 };
 
