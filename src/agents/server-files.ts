@@ -1,11 +1,10 @@
 import { join } from 'node:path';
 import { readHead } from '../platform/external-file.ts';
 import type { Machine } from '../platform/machine.ts';
-import { geminiHookHost } from './gemini/setup.ts';
+import { findGeminiHome } from './gemini/setup.ts';
 import type { HookedAgent } from './hook-input.ts';
-import { opencodeHookHost } from './opencode/setup.ts';
-import { qwenHookHost } from './qwen/setup.ts';
-import { findAgentHome } from './shared/files.ts';
+import { resolveFolder } from './qwen/setup.ts';
+import { findAgentHome, findOpencodeHome } from './shared/files.ts';
 
 /* A hook looks whether its agent has our MCP server: it has no time for the parsers of settings, and needs none. */
 
@@ -31,18 +30,18 @@ const PLACES: Readonly<Record<HookedAgent, Places>> = {
   ],
   gemini: (machine, root) => [
     ...inFolder(
-      geminiHookHost.findHome(machine),
+      findGeminiHome(machine),
       'settings.json',
       join('extensions', 'agent-handover', 'gemini-extension.json'),
     ),
     join(root, '.gemini', 'settings.json'),
   ],
   opencode: (machine, root) => [
-    ...inFolder(opencodeHookHost.findHome(machine), ...OPENCODE),
+    ...inFolder(findOpencodeHome(machine), ...OPENCODE),
     ...inFolder(join(root, '.opencode'), ...OPENCODE),
   ],
   qwen: (machine, root) => [
-    ...inFolder(qwenHookHost.findHome(machine), 'settings.json'),
+    ...inFolder(resolveFolder(machine, machine.env.QWEN_HOME), 'settings.json'),
     join(root, '.qwen', 'settings.json'),
   ],
   copilot: (machine, root) => [

@@ -1,7 +1,7 @@
 import { HandoverError } from '../errors.ts';
+import { BYTES_PER_TOKEN } from '../handover/brief/block.ts';
 import { type Brief, type BriefOptions, compileBrief, SMALLEST_BUDGET } from '../handover/brief/compile.ts';
 import type { Reader } from '../handover/brief/reader.ts';
-import { BYTES_PER_TOKEN } from '../handover/brief/block.ts';
 import { findChanges } from '../handover/changes-since.ts';
 import { printMemory, readMemoryPages } from '../memory/briefing.ts';
 import { findUsualPause } from '../memory/runs/pause-guard.ts';

@@ -10,7 +10,8 @@ function tell(build: (t: Transcript) => void): Event[] {
   return readTranscript(claudeCodeAgent, layOut(t.text).path).events;
 }
 
-const LEAD = '<teammate-message teammate_id="team-lead" color="blue" summary="The task">\nFix the login\n</teammate-message>';
+const LEAD =
+  '<teammate-message teammate_id="team-lead" color="blue" summary="The task">\nFix the login\n</teammate-message>';
 
 describe('a message of another agent of the team in Claude Code', () => {
   const from = (build: (t: Transcript) => void): [string, string | undefined][] =>
@@ -20,7 +21,9 @@ describe('a message of another agent of the team in Claude Code', () => {
     const said = from((t) => {
       t.human(LEAD);
       t.human([{ type: 'text', text: LEAD }], { origin: { kind: 'peer' } });
-      t.human(`Another Claude session sent a message:\n${LEAD}\n<teammate-message teammate_id="qa">\nAlso the logout\n</teammate-message>`);
+      t.human(
+        `Another Claude session sent a message:\n${LEAD}\n<teammate-message teammate_id="qa">\nAlso the logout\n</teammate-message>`,
+      );
       t.human('and hurry');
     });
     expect(said).toEqual([
@@ -35,7 +38,9 @@ describe('a message of another agent of the team in Claude Code', () => {
   it('is not what the programs of the agents tell each other, but is a task that one assigns', () => {
     const said = from((t) => {
       t.human('<teammate-message teammate_id="qa">\n{"type":"idle_notification","from":"qa"}\n</teammate-message>');
-      t.human('<teammate-message teammate_id="lead">\n{"type":"task_assignment","subject":"Fix it","description":"All of it"}\n</teammate-message>');
+      t.human(
+        '<teammate-message teammate_id="lead">\n{"type":"task_assignment","subject":"Fix it","description":"All of it"}\n</teammate-message>',
+      );
       t.human('<cross-session-message from="x">hello</cross-session-message>');
     });
     expect(said).toEqual([['Fix it\nAll of it', 'lead']]);
@@ -86,7 +91,10 @@ describe('the continuation of a conversation in Claude Code', () => {
     const events = tell((t) => {
       t.human(text, { promptSource: 'typed' });
       t.human([{ type: 'text', text }], { origin: { kind: 'human' } });
-      t.human([{ type: 'text', text }, { type: 'text', text: 'go on' }]);
+      t.human([
+        { type: 'text', text },
+        { type: 'text', text: 'go on' },
+      ]);
       t.attach({ type: 'queued_command', prompt: text, commandMode: 'prompt' });
     });
     expect(events.map((event) => event.type)).toEqual(['compaction', 'compaction', 'compaction', 'prompt']);
@@ -128,12 +136,19 @@ describe('a sub-agent of Claude Code in the background', () => {
     expect(
       outcomes((t) => {
         for (const [id, task] of Object.entries({ a: 'k1', b: 'k2', c: 'k3', d: 'k4', e: 'k5' })) launch(t, id, task);
-        t.human('<task-notification>\n<task-id>k1</task-id>\n<status>completed</status>\n<result>found</result>\n</task-notification>');
+        t.human(
+          '<task-notification>\n<task-id>k1</task-id>\n<status>completed</status>\n<result>found</result>\n</task-notification>',
+        );
         t.human('<task-notification>\n<tool-use-id>b</tool-use-id>\n<status>failed</status>\n</task-notification>');
         t.call('o', 'TaskOutput', { task_id: 'k3' });
-        t.result('o', '<task_id>k3</task_id>\n<status>running</status>', { data: { task: { task_id: 'k3', status: 'running' } } });
+        t.result('o', '<task_id>k3</task_id>\n<status>running</status>', {
+          data: { task: { task_id: 'k3', status: 'running' } },
+        });
         t.call('p', 'TaskOutput', { task_id: 'k3' });
-        t.result('p', '<retrieval_status>success</retrieval_status>\n<task_id>k3</task_id>\n<status>completed</status>\n<output>ok</output>');
+        t.result(
+          'p',
+          '<retrieval_status>success</retrieval_status>\n<task_id>k3</task_id>\n<status>completed</status>\n<output>ok</output>',
+        );
         t.call('s', 'TaskStop', { task_id: 'k4' });
         t.result('s', 'Successfully stopped task: k4');
       }).filter(([id]) => 'abcde'.includes(id)),

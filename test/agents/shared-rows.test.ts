@@ -73,7 +73,9 @@ const CALLS: Readonly<Record<string, (tool: string, input: Input) => Event[]>> =
       }),
     ),
   cline: (tool, input) => {
-    const text = JSON.stringify(cline.file([cline.said('go'), cline.answered(cline.use('a', `files__${tool}`, input))]));
+    const text = JSON.stringify(
+      cline.file([cline.said('go'), cline.answered(cline.use('a', `files__${tool}`, input))]),
+    );
     return read(clineAgent, `s/${cline.SESSION}.messages.json`, text);
   },
   opencode: (tool, input) => {
@@ -119,7 +121,9 @@ describe('a tool that is named like one of a file server', () => {
 
 describe('a result that comes before its call', () => {
   const order = (events: Event[]): string[] =>
-    events.flatMap((event) => (event.type === 'call' || event.type === 'result' ? [`${event.type} ${event.call}`] : []));
+    events.flatMap((event) =>
+      event.type === 'call' || event.type === 'result' ? [`${event.type} ${event.call}`] : [],
+    );
 
   it('is put behind it', () => {
     const events = readClaude((t) => {
@@ -158,7 +162,9 @@ describe('an interruption by the user', () => {
       ),
     ).toEqual(['interrupted']);
     expect(
-      types(readCopilot(copilot.row('abort', { reason: 'user_initiated' }), copilot.row('abort', { reason: 'failure' }))),
+      types(
+        readCopilot(copilot.row('abort', { reason: 'user_initiated' }), copilot.row('abort', { reason: 'failure' })),
+      ),
     ).toEqual(['interrupted']);
     const chat = new gemini.Chat();
     chat.human('start');

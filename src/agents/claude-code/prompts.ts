@@ -65,7 +65,9 @@ export function readContent(content: unknown): Said[] {
 
 /** Whether the human stopped the agent, as a text of a row says. */
 export function isInterruption(content: unknown): boolean {
-  return toBlocks(content).some((block) => block.type === 'text' && INTERRUPTED.test(getText(block, 'text')?.trim() ?? ''));
+  return toBlocks(content).some(
+    (block) => block.type === 'text' && INTERRUPTED.test(getText(block, 'text')?.trim() ?? ''),
+  );
 }
 
 function readHumanText(text: string): string | null {
@@ -91,11 +93,14 @@ function readTeamMessages(text: string): Said[] | null {
 }
 
 /** Nothing for what the agents' programs tell each other, such as that one is idle. A task that is assigned is a request. */
-export function toTeamMessage(from: string, body: string): Said[] {
+function toTeamMessage(from: string, body: string): Said[] {
   const record = body.trimStart().startsWith('{') ? parseRow(body.trim()) : null;
-  if (record === null || typeof record.type !== 'string') return body.trim() === '' ? [] : [{ text: body.trim(), from }];
+  if (record === null || typeof record.type !== 'string')
+    return body.trim() === '' ? [] : [{ text: body.trim(), from }];
   if (record.type !== 'task_assignment') return [];
-  const texts = [getText(record, 'subject'), getText(record, 'description')].filter((text) => text !== null && text !== '');
+  const texts = [getText(record, 'subject'), getText(record, 'description')].filter(
+    (text) => text !== null && text !== '',
+  );
   return texts.length === 0 ? [] : [{ text: texts.join('\n'), from }];
 }
 
@@ -123,6 +128,13 @@ function readElement(text: string, tag: string): string | null {
   const end = text.lastIndexOf(`</${tag}>`);
   if (start === -1 || end < start) return null;
   return text.slice(start + tag.length + 2, end).trim() || null;
+}
+
+/** Messages of other agents that came while the agent worked. */
+export function readMailbox(attachment: Row): Said[] {
+  return toRows(attachment.messages).flatMap((mail) => {
+    return toTeamMessage(getText(mail, 'from') ?? 'teammate', getText(mail, 'text') ?? '');
+  });
 }
 
 const REJECTED = /^The user doesn't want to [^\n]{1,600} the user said:\n/;

@@ -64,11 +64,7 @@ function* readLongHead(path: string): Generator<Buffer> {
   for (const { bytes } of readLines(path, { until: LONG_HEAD_BYTES })) yield bytes;
 }
 
-function describeSession(
-  path: string,
-  { changedMs, size }: FileHead,
-  lines: Iterable<Buffer>,
-): FoundSession | null {
+function describeSession(path: string, { changedMs, size }: FileHead, lines: Iterable<Buffer>): FoundSession | null {
   let sessionId: string | null = null;
   let cwd: string | null = null;
   let startedMs: number | null = null;

@@ -39,11 +39,11 @@ import {
   type QueueState,
   readAnswers,
   readContent,
+  readMailbox,
   readRejection,
   readSaid,
   readSummaryText,
   type Said,
-  toTeamMessage,
 } from './prompts.ts';
 import {
   canSkipRow,
@@ -240,7 +240,10 @@ class Conversation implements RowReader {
     }
     this.#events.settle(id.toWellFormed(), (action) => refineAction(action, data, text));
     const launched = isDelegate(call?.tool) && block.is_error !== true ? readLaunch(text, data) : null;
-    if (launched !== null) return this.#noteLaunch(launched, id);
+    if (launched !== null) {
+      this.#noteLaunch(launched, id);
+      return;
+    }
     const outcome = readOutcome(block, text, data);
     this.#add(makeResult(stamp, { id, ...outcome }), ...makeInjected(stamp, outcome.output));
     if (call !== undefined && block.is_error !== true) this.#readEndings(call, { text, data }, stamp);
@@ -312,13 +315,7 @@ class Conversation implements RowReader {
   #readAttachment(attachment: Row, stamp: Stamp): void {
     const { type, content } = attachment;
     if (type === 'queued_command') this.#readQueued(attachment, stamp);
-    else if (type === 'teammate_mailbox') {
-      const mail = toRows(attachment.messages);
-      this.#addPrompts(
-        mail.flatMap((one) => toTeamMessage(getText(one, 'from') ?? 'teammate', getText(one, 'text') ?? '')),
-        stamp,
-      );
-    }
+    else if (type === 'teammate_mailbox') this.#addPrompts(readMailbox(attachment), stamp);
     else if (type === 'task_reminder') this.#addPlan(this.#tasks.merge(content), stamp);
     else {
       for (const text of Array.isArray(content) ? content : [content]) {

@@ -1,5 +1,3 @@
-import { join } from 'node:path';
-import { execPath } from 'node:process';
 import type { StartSource } from '../../agents/hook-input.ts';
 import { SERVER_NAME } from '../../agents/hook-setup.ts';
 import { hasServer } from '../../agents/server-files.ts';
@@ -54,12 +52,12 @@ export function writeHint(prepared: PreparedBrief, ageMs: number, way: string): 
 const PLAIN_PATH = /^[\w@%+=:,./\\-]+$/;
 
 /** The tool of our MCP server where the agent has it, else a command that works without PATH. */
-function findWayToRead({ kind, machine, root, bin }: HookCall, handover: string): string {
+function findWayToRead({ kind, machine, root, program }: HookCall, handover: string): string {
   if (hasServer(kind.agent, machine, root)) return `the tool get of the MCP server ${SERVER_NAME}: id ${handover}`;
-  const script = bin === null ? null : join(bin, 'handover.cjs');
-  const program = script === null || !pathExists(script) ? null : [execPath, script];
+  const isThere = program?.every(pathExists) ?? false;
   const words = program?.map((word) => (PLAIN_PATH.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`));
-  return `the command: ${words?.join(' ') ?? 'handover'} render ${handover} --target ${kind.agent}`;
+  const command = isThere ? words?.join(' ') : 'handover';
+  return `the command: ${command} render ${handover} --target ${kind.agent}`;
 }
 
 /** One line for a resumed session. Names of files are data, in quotes as above. */

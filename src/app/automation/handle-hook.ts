@@ -40,13 +40,13 @@ const NO_RESULT: HookResult = { output: null, workers: [] };
 export async function handleHook(
   kind: HookKind,
   input: HookInput,
-  { machine, bin = null }: { machine: Machine; bin?: string | null },
+  { machine, program = null }: { machine: Machine; program?: readonly string[] | null },
 ): Promise<HookResult | null> {
   const { moment, dialect } = kind;
   if (input.isSubAgent) return null;
   if (moment === 'compaction' && !dialect.announcesCompaction && !input.isManual) return null;
   if (moment === 'prompt' && !input.hasPrompt) return null;
-  const call = await openHookCall(kind, input, { machine, bin });
+  const call = await openHookCall(kind, input, { machine, program });
   if (call === null) return null;
   switch (moment) {
     case 'turn':

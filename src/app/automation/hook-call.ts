@@ -33,8 +33,8 @@ export interface HookCall {
   isScheduled(): boolean;
   /** The processes that the hook descends from, up to the first. As costly. */
   listAncestors(): string[];
-  /** The folder with our programs; null where it is not known. */
-  bin: string | null;
+  /** The words by which our command is started; null where they are not known. */
+  program: readonly string[] | null;
   settings: AutomationSettings;
   nowMs: number;
 }
@@ -43,7 +43,7 @@ export interface HookCall {
 export async function openHookCall(
   kind: HookKind,
   input: HookInput,
-  { machine, bin }: { machine: Machine; bin: string | null },
+  { machine, program }: { machine: Machine; program: readonly string[] | null },
 ): Promise<HookCall | null> {
   const root = findWorktreeRoot(input.cwd ?? machine.cwd);
   if (root === null || isPaused(root, machine)) return null;
@@ -64,7 +64,7 @@ export async function openHookCall(
     process: agent === null ? null : nameProcess(agent),
     isScheduled: () => input.isScheduled || isBuildServer || isStartedByTimer(listAncestors()),
     listAncestors: () => listAncestors().map(nameProcess),
-    bin,
+    program,
     settings,
     nowMs: machine.clock.now(),
   };

@@ -47,7 +47,8 @@ async function readAndHandle(
   const read = await readTimedInput(INPUT);
   const row = 'text' in read ? parseRow(read.text) : null;
   const input = row === null ? null : kind.dialect.read(row, event);
-  if (input !== null) return await handleHook(kind, input, { machine, bin });
+  if (input !== null)
+    return await handleHook(kind, input, { machine, program: [process.execPath, join(bin, 'handover.cjs')] });
   const where = `${agent} ${event}`;
   const message = `its input was ${'problem' in read ? read.problem : 'not understood'}`;
   logFailure(findDataFolder(machine), { atMs: machine.clock.now(), where, code: 'HOOK_INPUT', message });

@@ -1,5 +1,5 @@
-import { QUOTE } from '../../handover/brief/lines.ts';
 import { BYTES_PER_TOKEN } from '../../handover/brief/block.ts';
+import { QUOTE } from '../../handover/brief/lines.ts';
 import { countUtf8Bytes } from '../../model/text.ts';
 
 /** Above everything that comes from the store, as above a brief. */

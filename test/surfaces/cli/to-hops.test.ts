@@ -22,7 +22,10 @@ function writeClaude(sandbox: Sandbox, number: number, said: string): void {
   t.call('a', 'Edit', { file_path: join(sandbox.project, 'a.ts'), old_string: 'a', new_string: `b${number}` });
   t.result('a', 'The file has been updated.');
   t.say(`Step ${number} is done.`);
-  writeText(join(sandbox.home, `.claude/projects/-project/${sessionId}.jsonl`), t.text.replaceAll('2026-01-31T', `2026-02-0${number}T`));
+  writeText(
+    join(sandbox.home, `.claude/projects/-project/${sessionId}.jsonl`),
+    t.text.replaceAll('2026-01-31T', `2026-02-0${number}T`),
+  );
 }
 
 /** After the first session of Claude Code, before the second. */

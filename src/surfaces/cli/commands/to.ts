@@ -8,8 +8,8 @@ import { findId, findNewestHere } from '../../../app/find-handover.ts';
 import { requireAgent, requireReader } from '../../../app/parse.ts';
 import { catchUpHere, findChangesHere, nothingHereError } from '../../../app/resume.ts';
 import { HandoverError } from '../../../errors.ts';
-import { compileBrief } from '../../../handover/brief/compile.ts';
 import { BYTES_PER_TOKEN } from '../../../handover/brief/block.ts';
+import { compileBrief } from '../../../handover/brief/compile.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { withTempFile } from '../../../platform/folders.ts';
 import { runInForeground } from '../../../platform/processes.ts';
@@ -53,7 +53,8 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
   if (values.json) return this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
   this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
   if (values.print) this.out.block(prompt);
-  else this.process.exitCode = await start(this, { launch, prompt, folder, agent: reader.agent, handover: handover.id });
+  else
+    this.process.exitCode = await start(this, { launch, prompt, folder, agent: reader.agent, handover: handover.id });
 }
 
 /** An argument holds 128 KiB on Linux, a whole command line 32 Ki characters on Windows. */
