@@ -216,19 +216,16 @@ const MAX_RUNNING = 5;
 
 /** Work in the background that was started and not seen to end. */
 export function findRunningFacts(log: SessionLog): (Fact | null)[] {
-  return (
-    [...log.pending.values()]
-      // Of a command that puts itself into the background, the agent follows only the shell, which has ended.
-      .filter(({ command }) => command !== null && command.started !== null && !/&\s*$/.test(command.command))
-      .slice(-MAX_RUNNING)
-      .map(({ what, line, call }) =>
-        draftFact('running', {
-          text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
-          line,
-          status: 'unfinished',
-          ...OBSERVED,
-          age: log.calls - call,
-        }),
-      )
-  );
+  return [...log.pending.values()]
+    .filter(({ isBackground }) => isBackground)
+    .slice(-MAX_RUNNING)
+    .map(({ what, line, call }) =>
+      draftFact('running', {
+        text: cutAtWord(what.replace(/\s+/g, ' '), MAX_ERROR_BYTES),
+        line,
+        status: 'unfinished',
+        ...OBSERVED,
+        age: log.calls - call,
+      }),
+    );
 }

@@ -85,7 +85,19 @@ function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void
   const step: Step = { call, line, tool: event.tool, kind: action.kind, input: {}, failed: null, output: '' };
   pushBounded<Step>(log.steps, step, MAX_STEPS);
   const open = (what: string, source: MentionSource, more: Partial<PendingCall> = {}): void => {
-    const own = { call, what, line, source, command: null, path: null, edits: [], step, about: [], ...more };
+    const own = {
+      call,
+      what,
+      line,
+      source,
+      command: null,
+      path: null,
+      edits: [],
+      step,
+      isBackground: false,
+      about: [],
+      ...more,
+    };
     log.pending.set(event.call, own);
   };
   const setInput = (input: Record<string, string | null>): void => {
@@ -125,7 +137,7 @@ function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void
       break;
     case 'delegate':
       queueText(log, action.task, 'plan');
-      open(action.task, 'report');
+      open(action.task, 'report', { isBackground: action.background === true });
       setInput({ prompt: action.task });
       break;
     case 'ask':
@@ -250,6 +262,8 @@ function logResult(log: SessionLog, event: Extract<Event, { type: 'result' }>): 
   const { command, edits, source, step } = pending;
   if (command?.background === true && command.started === null && STARTED.test(event.output)) {
     command.started = event.output.slice(0, MAX_START);
+    // Of a command that puts itself into the background, the agent follows only the shell, which has ended.
+    pending.isBackground = !/&\s*$/.test(command.command);
     step.output = event.output.slice(0, MAX_START);
     return;
   }

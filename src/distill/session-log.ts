@@ -23,6 +23,8 @@ export interface PendingCall {
   path: string | null;
   edits: readonly FileEdit[];
   step: Step;
+  /** Whether the work goes on while the agent does something else. */
+  isBackground: boolean;
   /** The texts of its input, where the call may be about background work. */
   about: readonly string[];
 }

@@ -36,7 +36,9 @@ export function findStateFact(log: SessionLog, turns: readonly Turn[]): Fact | n
 
 function describeEnd(log: SessionLog, turns: readonly Turn[]): string {
   const last = turns.at(-1);
-  const open = [...log.pending.values()].filter(({ command }) => command?.started == null).at(-1);
+  const open = [...log.pending.values()]
+    .filter(({ command, isBackground }) => !isBackground && (command?.started ?? null) === null)
+    .at(-1);
   const branch = log.branch === null ? '' : ` Branch ${log.branch}.`;
   const extent = `Turn ${log.prompts.length}, ${log.calls} calls.`;
   return `${describeLast(log, last, open?.step.tool)} ${extent}${branch}`;

@@ -51,10 +51,19 @@ function follow(draft: UnstampedDraft, { previous, byHand }: Predecessors, marks
     const taken = holding.map((fact) => carryFact(fact, earlier));
     lasting = joinFacts(lasting, taken);
   }
-  const facts = joinFacts(seen, chooseCarried(lasting, seen.length));
+  const { title, facts } = keepRequest(draft, previous, joinFacts(seen, chooseCarried(lasting, seen.length)));
   const chain = recordChain(outcomes, new Set(facts.map((fact) => fact.id)));
   const joined = byHand === null ? {} : { joined: byHand.id };
-  return { ...draft, facts, previous: previous.id, chain: { ...chain, ...joined } };
+  return { ...draft, title, facts, previous: previous.id, chain: { ...chain, ...joined } };
+}
+
+/** A session that was given nothing but a handover works on the request that the handover was about. */
+function keepRequest(draft: UnstampedDraft, previous: Handover, facts: Fact[]): { title: string; facts: Fact[] } {
+  const isCurrent = ({ detail }: Fact): boolean => detail?.role === 'current';
+  const id = draft.session.id === null || draft.facts.some(isCurrent) ? undefined : previous.facts.find(isCurrent)?.id;
+  if (id === undefined || !facts.some((fact) => fact.id === id)) return { title: draft.title, facts };
+  const kept = facts.map((fact) => (fact.id === id ? { ...fact, detail: { ...fact.detail, role: 'current' } } : fact));
+  return { title: previous.title, facts: kept };
 }
 
 const RESOLVED_BY_HAND = 'resolved by hand';

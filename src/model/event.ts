@@ -36,8 +36,8 @@ export const Action = v.variant('kind', [
   /** Looking for files or text: pattern and place. */
   v.strictObject({ kind: v.literal('search'), pattern: v.string(), path: v.nullable(v.string()) }),
   v.strictObject({ kind: v.literal('fetch'), url: v.string() }),
-  /** Work given to a sub-agent. */
-  v.strictObject({ kind: v.literal('delegate'), task: v.string() }),
+  /** Work given to a sub-agent. In the background it goes on until the result comes: that it was started is none. */
+  v.strictObject({ kind: v.literal('delegate'), task: v.string(), background: v.exactOptional(v.literal(true)) }),
   /** A question to the human. The answer comes as a prompt. */
   v.strictObject({ kind: v.literal('ask'), question: v.string() }),
   /** A plan laid before the human. */

@@ -55,6 +55,12 @@ export function nameProcess({ pid, start }: Ancestor): string {
   return `${pid}-${start}`;
 }
 
+/** Null where the system does not reveal when a process started. */
+export function nameOwnProcess(): string | null {
+  const start = readStart(process.pid);
+  return start === null ? null : `${process.pid}-${start}`;
+}
+
 const TIMERS: ReadonlySet<string> = new Set(['cron', 'crond', 'anacron', 'atd']);
 
 /** Whether a system timer started this, with nobody present. */

@@ -276,6 +276,6 @@ describe('damaged files of cline', () => {
       message('assistant', [use('c1', 'run_commands', 7), use('c2', 'read_files', [null]), { type: 'tool_use' }]),
       { role: 'user', content: { text: 'no' } },
     );
-    expect(events.map(({ type }) => type)).toEqual(['result', 'call', 'call']);
+    expect(events.map(({ type }) => type)).toEqual(['call', 'call', 'result']);
   });
 });

@@ -64,7 +64,7 @@ describe('events of Codex', () => {
   });
 
   it('mark our own brief as injected', () => {
-    const brief = '# Handover 20260131-120000-k3fz\nContinue.';
+    const brief = '# Handover 20260131-120000-k3fz\n> Continue.';
     const events = read(
       message('developer', brief, {
         internal_chat_message_metadata_passthrough: { content_item_kinds: ['hooks.additional_context'] },

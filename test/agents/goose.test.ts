@@ -200,7 +200,9 @@ describe('events read from a session of goose', () => {
   });
 
   it('mark our own brief as injected', () => {
-    expect(readMessages(user(text('# Handover 20260131-120000-k3fz\n\nGo on.')))).toMatchObject([{ type: 'injected' }]);
+    expect(readMessages(user(text('# Handover 20260131-120000-k3fz\n\n> Go on.')))).toMatchObject([
+      { type: 'injected' },
+    ]);
   });
 });
 

@@ -178,7 +178,7 @@ describe('events read from a session of opencode', () => {
     ]);
   });
 
-  it('include errors of the provider, but no interrupts', () => {
+  it('tell errors of the provider from interrupts by the user', () => {
     const failed = (error: object): MessageFixture => {
       const message = assistant();
       return { ...message, info: { ...message.info, error } };
@@ -190,6 +190,7 @@ describe('events read from a session of opencode', () => {
     );
     expect(events).toMatchObject([
       { type: 'limit', text: 'Rate limit reached' },
+      { type: 'interrupted' },
       { type: 'limit', text: 'Overloaded' },
     ]);
   });

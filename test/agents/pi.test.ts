@@ -153,7 +153,7 @@ describe('events read from a session of pi', () => {
     ]);
   });
 
-  it('include errors of the provider, but no interrupts', () => {
+  it('tell errors of the provider from interrupts by the user', () => {
     const stopped = (stopReason: string): Record<string, unknown> => ({
       ...assistant(),
       stopReason,
@@ -161,6 +161,7 @@ describe('events read from a session of pi', () => {
     });
     expect(readRows(...chain(stopped('error'), stopped('aborted')))).toMatchObject([
       { type: 'limit', text: '429 rate limit' },
+      { type: 'interrupted' },
     ]);
   });
 

@@ -16,7 +16,7 @@ import { tornBytes } from '../support/torn-bytes.ts';
 
 testAgent({ agent: qwenAgent, layOut: () => layOut(makeStory().text) });
 
-const BRIEF = '# Handover 20260131-120000-k3fz\n\nFor Qwen Code.\n';
+const BRIEF = '# Handover 20260131-120000-k3fz for Qwen Code\n> Half done\n';
 
 function tell(build: (chat: Chat) => void): Event[] {
   const chat = new Chat();

@@ -2,7 +2,7 @@ import type { PreparedBrief } from '../../src/app/automation/prepared-briefs.ts'
 
 /** The header of a prepared brief. */
 export const PREPARED_BRIEF: Omit<PreparedBrief, 'marks'> = {
-  schema: 'ready/3',
+  schema: 'ready/4',
   agent: 'claude-code',
   session: 's',
   handover: '20260131-120000-k3fz',

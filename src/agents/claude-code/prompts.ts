@@ -1,10 +1,10 @@
-import { asRow, getRow, getText, type Row, toRows } from '../shared/json.ts';
+import { asRow, getRow, getText, parseRow, type Row, toBlocks, toRows } from '../shared/json.ts';
 import type { Stamp } from '../shared/make-events.ts';
 import { dropReminders } from '../shared/message-text.ts';
 
 /** Written by Claude Code as if by the human: output of local commands, news of background work. */
 const MACHINE_TEXT =
-  /^<(?:local-command-[a-z]+|bash-(?:input|stdout|stderr|notification)|(?:task|agent)-notification|teammate-message|cross-session-message|channel|tick|fork-boilerplate)[\s>]/;
+  /^<(?:local-command-[a-z]+|bash-(?:input|stdout|stderr|notification)|(?:task|agent)-notification|cross-session-message|channel|tick|fork-boilerplate)[\s>]/;
 
 /** What a hook, or Claude Code itself, answered to a prompt. */
 const HOOK_TEXT =
@@ -18,16 +18,30 @@ const INTERRUPTED = /^\[Request interrupted by user[^\]\n]{0,60}\]$/;
 const CONTINUED = 'This session is being continued from a previous conversation';
 const COMMAND = /^<command-(?:name|message)>/;
 
+/** Whether a row is the summary of a compaction. Not all versions flag it, and some say that the human typed it. */
 export function isSummaryRow(row: Row): boolean {
-  if (row.isCompactSummary === true) return true;
-  const content = getText(getRow(row, 'message'), 'content');
-  return content?.startsWith(CONTINUED) === true && getText(row, 'promptSource') === null;
+  return row.isCompactSummary === true || listSummaries(row).length > 0;
 }
 
-/** What the human said in a row of type `user`; null when a tool, a skill, another agent or Claude Code speaks. */
-export function readHumanRow(row: Row): string | null {
-  if (row.isMeta === true || row.isVisibleInTranscriptOnly === true || isSummaryRow(row)) return null;
-  return isHumanOrigin(row) ? readHumanContent(getRow(row, 'message').content) : null;
+/** The texts of a row that continue a conversation from before a compaction. */
+export function listSummaries(row: Row): string[] {
+  const blocks = row.type === 'user' ? toBlocks(getRow(row, 'message').content) : [];
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? (getText(block, 'text') ?? []) : []));
+  return row.isCompactSummary === true ? [texts.join('\n')] : texts.filter(isContinuation);
+}
+
+function isContinuation(text: string): boolean {
+  return text.includes(CONTINUED) && dropContext(dropReminders(text).trim()).startsWith(CONTINUED);
+}
+
+/** What somebody said to the agent: the human, or another agent of its team. */
+export type Said = { text: string; from?: string };
+
+/** What was said in a row of type `user`; nothing when a tool, a skill or Claude Code itself speaks. */
+export function readSaid(row: Row): Said[] {
+  if (row.isMeta === true || row.isVisibleInTranscriptOnly === true || row.isCompactSummary === true) return [];
+  const said = readContent(getRow(row, 'message').content);
+  return isHumanOrigin(row) ? said : said.filter(({ from }) => from !== undefined);
 }
 
 /** Only newer versions name the speaker; without a name, the text decides. */
@@ -39,22 +53,56 @@ export function isMarkedHuman(row: Row): boolean {
   return getText(getRow(row, 'origin'), 'kind') === 'human';
 }
 
-export function readHumanContent(content: unknown): string | null {
-  if (typeof content === 'string') return readHumanText(content);
-  const blocks = toRows(content);
-  const texts = blocks.flatMap((block) => {
-    return block.type === 'text' ? (readHumanText(getText(block, 'text') ?? '') ?? []) : [];
-  });
-  if (texts.length > 0) return texts.join('\n');
-  return blocks.length > 0 && blocks.every((block) => block.type === 'image') ? '[image]' : null;
+/** The texts of one message are one prompt; each message of another agent is one of its own. */
+export function readContent(content: unknown): Said[] {
+  const blocks = toBlocks(content);
+  const texts = blocks.flatMap((block) => (block.type === 'text' ? (getText(block, 'text') ?? []) : []));
+  const mail = texts.flatMap((text) => readTeamMessages(text) ?? []);
+  const said = texts.flatMap((text) => readHumanText(text) ?? []);
+  const onlyImages = blocks.length > 0 && blocks.every((block) => block.type === 'image');
+  if (said.length === 0) return onlyImages ? [{ text: '[image]' }] : mail;
+  return [...mail, { text: said.join('\n') }];
+}
+
+/** Whether the human stopped the agent, as a text of a row says. */
+export function isInterruption(content: unknown): boolean {
+  return toBlocks(content).some(
+    (block) => block.type === 'text' && INTERRUPTED.test(getText(block, 'text')?.trim() ?? ''),
+  );
 }
 
 function readHumanText(text: string): string | null {
   const said = dropContext(dropReminders(text).trim());
-  if (said === '' || INTERRUPTED.test(said) || said.startsWith(CAVEAT)) return null;
+  if (said === '' || INTERRUPTED.test(said) || said.startsWith(CAVEAT) || said.startsWith(CONTINUED)) return null;
   if (COMMAND.test(said)) return readCommand(said);
   if (said.startsWith('<user-memory-input>')) return readElement(said, 'user-memory-input');
-  return MACHINE_TEXT.test(said) || HOOK_TEXT.test(said) ? null : said;
+  return MACHINE_TEXT.test(said) || HOOK_TEXT.test(said) || TEAM_TEXT.test(said) ? null : said;
+}
+
+/** Messages of other agents, sometimes after a line of Claude Code's own. */
+const TEAM_TEXT = /^(?:Another Claude session sent a message:\s{0,10})?<teammate-message[\s>]/;
+const TEAM_MESSAGE = /<teammate-message((?:\s[^<>]{0,2000})?)>([\s\S]*?)<\/teammate-message>/g;
+const SENDER = /\bteammate_id="([^"]{1,200})"/;
+
+/** Null for a text that is not made of such messages. */
+function readTeamMessages(text: string): Said[] | null {
+  const start = dropReminders(text).trim();
+  if (!TEAM_TEXT.test(start)) return null;
+  return Array.from(start.matchAll(TEAM_MESSAGE), ([, head = '', body = '']) => {
+    return toTeamMessage(SENDER.exec(head)?.[1] ?? 'teammate', body);
+  }).flat();
+}
+
+/** Nothing for what the agents' programs tell each other, such as that one is idle. A task that is assigned is a request. */
+function toTeamMessage(from: string, body: string): Said[] {
+  const record = body.trimStart().startsWith('{') ? parseRow(body.trim()) : null;
+  if (record === null || typeof record.type !== 'string')
+    return body.trim() === '' ? [] : [{ text: body.trim(), from }];
+  if (record.type !== 'task_assignment') return [];
+  const texts = [getText(record, 'subject'), getText(record, 'description')].filter(
+    (text) => text !== null && text !== '',
+  );
+  return texts.length === 0 ? [] : [{ text: texts.join('\n'), from }];
 }
 
 function dropContext(text: string): string {
@@ -81,6 +129,13 @@ function readElement(text: string, tag: string): string | null {
   const end = text.lastIndexOf(`</${tag}>`);
   if (start === -1 || end < start) return null;
   return text.slice(start + tag.length + 2, end).trim() || null;
+}
+
+/** Messages of other agents that came while the agent worked. */
+export function readMailbox(attachment: Row): Said[] {
+  return toRows(attachment.messages).flatMap((mail) => {
+    return toTeamMessage(getText(mail, 'from') ?? 'teammate', getText(mail, 'text') ?? '');
+  });
 }
 
 const REJECTED = /^The user doesn't want to [^\n]{1,600} the user said:\n/;
@@ -129,7 +184,7 @@ function toAnswer(value: unknown): string {
 }
 
 /** A prompt typed while the agent worked. */
-type QueuedPrompt = { text: string; stamp: Stamp };
+type QueuedPrompt = { said: Said[]; stamp: Stamp };
 
 interface QueueEntry {
   /** As it was typed, to recognise it. */
@@ -162,8 +217,8 @@ export class PromptQueue {
   enqueue(given: string, stamp: Stamp): void {
     if (TASK_RECORD.test(given)) return;
     const typed = given.trim();
-    const text = BARE_COMMAND.test(typed) ? null : readHumanText(given);
-    this.#state.waiting.push({ typed, prompt: text === null ? null : { text, stamp }, isRecorded: false });
+    const said = BARE_COMMAND.test(typed) ? [] : readContent(given);
+    this.#state.waiting.push({ typed, prompt: said.length === 0 ? null : { said, stamp }, isRecorded: false });
     if (this.#state.waiting.length > MAX_WAITING) this.#state.waiting.shift();
   }
 

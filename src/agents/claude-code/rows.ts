@@ -2,7 +2,7 @@ import { readLines } from '../../platform/lines.ts';
 import { getRow, getText, parseRow, type Row } from '../shared/json.ts';
 import { decodeText, peekText, toKey } from '../shared/json-lines.ts';
 import { mayHoldBrief } from '../shared/message-text.ts';
-import { readHumanRow } from './prompts.ts';
+import { readSaid } from './prompts.ts';
 
 const READ_TYPES = 'user assistant system attachment queue-operation relocated'.split(' ');
 
@@ -34,6 +34,8 @@ export function isConversationRow(row: Row): boolean {
   return !('parts' in getRow(row, 'message'));
 }
 
+const READ_ATTACHMENTS = new Set('queued_command task_reminder teammate_mailbox'.split(' '));
+
 const TYPE = '"type":"';
 const TYPE_BYTES = toKey('type');
 const ATTACHMENT = '"attachment":{';
@@ -58,7 +60,7 @@ export function canSkipRow(bytes: Buffer): boolean {
   const { head, at, type } = peekType(bytes);
   if (type === 'user') return false;
   if (at !== -1 && head.endsWith(ATTACHMENT, at)) {
-    return type !== 'queued_command' && type !== 'task_reminder' && !mayHoldBrief(bytes);
+    return !READ_ATTACHMENTS.has(type) && !mayHoldBrief(bytes);
   }
   if (SKIPPED_TYPES.has(type)) return true;
   return head.includes(THINKING) && !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
@@ -167,7 +169,7 @@ export function findRewinds(path: string, until: number): Rewinds {
 export function findReplacedPrompt(row: Row, { latest }: Rewinds): string | null {
   const { type, uuid, parentUuid } = row;
   if (type !== 'user' || typeof uuid !== 'string' || typeof parentUuid !== 'string') return null;
-  if (uuid === parentUuid || row.isSidechain === true || readHumanRow(row) === null) return null;
+  if (uuid === parentUuid || row.isSidechain === true || readSaid(row).length === 0) return null;
   const earlier = latest.get(parentUuid);
   latest.set(parentUuid, uuid);
   return earlier === undefined || earlier === uuid ? null : earlier;

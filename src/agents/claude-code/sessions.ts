@@ -1,12 +1,13 @@
 import { basename, dirname, join } from 'node:path';
 import { type FileHead, listNames, readHead } from '../../platform/external-file.ts';
+import { readLines } from '../../platform/lines.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
 import { getText, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
-import { toTitle } from '../shared/message-text.ts';
-import { readHumanRow } from './prompts.ts';
+import { findOwnWords, toTitle } from '../shared/message-text.ts';
+import { readSaid } from './prompts.ts';
 import { canSkipRow, isConversationRow } from './rows.ts';
 
 const SUFFIX = '.jsonl';
@@ -41,46 +42,60 @@ export function findSessions(machine: Machine): Iterable<FoundSession> {
   return inspectAll(listTranscripts(machine), inspectFile);
 }
 
-/** The session's id comes after the message in a row, and the first message may be long. */
-const LONG_HEAD_BYTES = 16 * 1024 * 1024;
+/** So far into a file its first prompt is looked for. A row may be long, and others come before it. */
+const LONG_HEAD_BYTES = 64 * 1024 * 1024;
 
 export function inspectFile(path: string): FoundSession | null {
   const file = readHead(path, HEAD_BYTES);
   if (file === null) return null;
-  const session = describeSession(path, file);
-  if (session !== null || !endsInRow(file)) return session;
-  const more = readHead(path, LONG_HEAD_BYTES);
-  return more === null ? null : describeSession(path, more);
+  const session = describeSession(path, file, splitLines(file.bytes));
+  if (session !== null || file.size <= file.bytes.length || !startsLikeTranscript(file.bytes)) return session;
+  return describeSession(path, file, readLongHead(path));
 }
 
-const ROW_START = '{"parentUuid":';
+const ROW_START = /^\{"(?:parentUuid":|type":"(?!session")[a-z][a-z-]{1,40}")/;
 
-/** Whether the head ends within a row of a conversation. */
-function endsInRow({ bytes, size }: FileHead): boolean {
-  const start = bytes.lastIndexOf(0x0a) + 1;
-  return size > bytes.length && bytes.toString('latin1', start, start + ROW_START.length) === ROW_START;
+/** Whether the first row may be one of Claude Code's, also of a kind that is not known here. */
+function startsLikeTranscript(bytes: Buffer): boolean {
+  return ROW_START.test(bytes.toString('latin1', 0, 100));
 }
 
-function describeSession(path: string, { bytes, changedMs, size }: FileHead): FoundSession | null {
+function* readLongHead(path: string): Generator<Buffer> {
+  for (const { bytes } of readLines(path, { until: LONG_HEAD_BYTES })) yield bytes;
+}
+
+function describeSession(path: string, { changedMs, size }: FileHead, lines: Iterable<Buffer>): FoundSession | null {
   let sessionId: string | null = null;
   let cwd: string | null = null;
   let startedMs: number | null = null;
   let title: string | null = null;
   let prompt: string | null = null;
-  for (const line of splitLines(bytes)) {
+  let read = 0;
+  for (const line of lines) {
+    read += line.length;
+    const isComplete: boolean = sessionId !== null && cwd !== null && prompt !== null;
+    if (isComplete && read > HEAD_BYTES) break;
     title = readTitle(line) ?? title;
-    if ((sessionId !== null && cwd !== null && prompt !== null) || canSkipRow(line)) continue;
+    if (isComplete || canSkipRow(line)) continue;
     const row = parseRow(line.toString('utf8')) ?? salvageRow(line);
     startedMs ??= toMs(row.timestamp);
     if (!isConversationRow(row)) continue;
     sessionId ??= getText(row, 'sessionId')?.toWellFormed() || null;
     cwd ??= getText(row, 'cwd')?.toWellFormed() || null;
-    prompt ??= row.type === 'user' && row.isSidechain === false ? readHumanRow(row) : null;
+    prompt ??= row.type === 'user' && row.isSidechain === false ? findFirstWords(row) : null;
   }
   if (sessionId === null) return null;
   title ??= makeTitle(prompt);
   const ids = findIds(path, sessionId);
   return { agent: 'claude-code', path, ...ids, cwd, title, startedMs, changedMs, bytes: size };
+}
+
+function findFirstWords(row: Row): string | null {
+  for (const { text } of readSaid(row)) {
+    const own = findOwnWords(text);
+    if (own !== null) return own;
+  }
+  return null;
 }
 
 /** A sub-agent's rows carry the id of the session that started it; newer versions also name a folder after that. */

@@ -1,14 +1,17 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { type ToolCall, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
-import { collectTexts, getNumber, getRow, getText, type Row, toRows } from '../shared/json.ts';
+import { asRow, collectTexts, getNumber, getRow, getText, joinText, type Row, toRows } from '../shared/json.ts';
 import type { CallOutcome } from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { isRejection } from './prompts.ts';
 
 /** What a call is about to do, as far as its input shows. */
 export function describeCall(call: ToolCall, files: TouchedFiles): Action {
-  return describeFileCall(call, files) ?? describeOtherCall(call);
+  const own = describeFileCall(call, files);
+  if (own !== null || !call.tool.startsWith('mcp__')) return own ?? describeOtherCall(call);
+  return describeMcpFileCall(call, files) ?? describeOtherCall(call);
 }
 
 function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
@@ -57,7 +60,11 @@ function describeOtherCall({ tool, input, cwd }: ToolCall): Action {
       return { kind: 'fetch', url: text('url') };
     case 'Task':
     case 'Agent':
-      return { kind: 'delegate', task: joinTexts(input.description, input.prompt) };
+      return {
+        kind: 'delegate',
+        task: joinTexts(input.description, input.prompt),
+        ...(input.run_in_background === true && { background: true }),
+      };
     case 'AskUserQuestion':
       return { kind: 'ask', question: joinTexts(...toRows(input.questions).map(({ question }) => question)) };
     case 'ExitPlanMode':
@@ -72,13 +79,19 @@ function joinTexts(...texts: readonly unknown[]): string {
 }
 
 /** Tools whose result says more about what the call did than its input. */
-export const REFINED_TOOLS: ReadonlySet<string> = new Set('Write Edit Bash PowerShell ExitPlanMode'.split(' '));
+export const REFINED_TOOLS: ReadonlySet<string> = new Set(
+  'Write Edit Bash PowerShell ExitPlanMode Agent Task'.split(' '),
+);
 
 /** What a call turned out to have done. */
 export function refineAction(action: Action, data: Row, text: string): Action {
   if (action.kind === 'command') {
     const background = typeof data.backgroundTaskId === 'string' || text.startsWith('Command running in background');
     return background ? { ...action, background } : action;
+  }
+  if (action.kind === 'delegate') {
+    const { background: _, ...rest } = action;
+    return readLaunch(text, data) === null ? rest : { ...rest, background: true };
   }
   if (action.kind === 'propose' && action.text === '') {
     return { ...action, text: toMessageText(getText(data, 'plan') ?? '') };
@@ -135,16 +148,55 @@ function unwrapError(text: string): string {
   return text.slice(ERROR_OPEN.length, end === -1 ? undefined : end);
 }
 
-/** The outcome of a call that ran in the background; null for other texts, and when no call is named. */
-export function readNotification(content: unknown): CallOutcome | null {
+/** The id under which a sub-agent works on in the background; null when the result is that of its work. */
+export function readLaunch(text: string, data: Row): string | null {
+  const isLaunch = data.status === 'async_launched' || text.startsWith('Async agent launched successfully');
+  return isLaunch ? (getText(data, 'agentId') ?? /\bagentId: ([\w-]{1,100})/.exec(text)?.[1] ?? '') : null;
+}
+
+/** How background work ended. */
+type Ending = Omit<CallOutcome, 'id' | 'refused'>;
+
+const ENDINGS: ReadonlySet<string> = new Set('completed failed killed stopped cancelled'.split(' '));
+
+/** What a notification says of background work that ended; null for other texts. It names the call or only the task. */
+export function readNotification(content: unknown): (Ending & { call: string | null; task: string | null }) | null {
   if (typeof content !== 'string' || !content.startsWith('<task-notification>')) return null;
-  const id = readTag(content, 'tool-use-id');
   const status = readTag(content, 'status');
-  if (id === null || (status !== 'completed' && status !== 'failed' && status !== 'killed')) return null;
+  if (status === null || !ENDINGS.has(status)) return null;
   const summary = readTag(content, 'summary') ?? '';
   const output = [summary, readTag(content, 'result') ?? ''].filter((part) => part !== '').join('\n');
   const exit = toNumber(/\bexit code (\d{1,9})\b/.exec(summary)?.[1]);
-  return { id, ok: status === 'completed', exit, output };
+  const names = { call: readTag(content, 'tool-use-id'), task: readTag(content, 'task-id') };
+  return { ...names, ok: status === 'completed', exit, output };
+}
+
+/** Tools that ask for the output of background work, and those that stop it. */
+const OUTPUT_TOOLS = new Set('TaskOutput AgentOutputTool BashOutput'.split(' '));
+const STOP_TOOLS = new Set('TaskStop KillShell KillBash'.split(' '));
+
+export function isAboutTasks(tool: string): boolean {
+  return OUTPUT_TOOLS.has(tool) || STOP_TOOLS.has(tool);
+}
+
+/** The background work that a call ended, or found to have ended. */
+export function readEndings(
+  { tool, input }: { tool: string; input: Row },
+  { text, data }: { text: string; data: Row },
+): (Ending & { task: string })[] {
+  const named = getText(input, 'task_id', 'agentId', 'shell_id', 'bash_id', 'shellId');
+  if (STOP_TOOLS.has(tool)) return named === null ? [] : [{ task: named, ok: false, exit: null, output: '' }];
+  const listed = [data.task, ...toRows(data.agents)].map((task) => asRow(task) ?? {});
+  const found = listed.flatMap((task) => toEnding(getText(task, 'task_id', 'agentId', 'id') ?? named, task));
+  if (found.length > 0) return found;
+  const told = { status: readTag(text, 'status'), output: readTag(text, 'output') };
+  return toEnding(readTag(text, 'task_id') ?? named, told);
+}
+
+function toEnding(task: string | null, { status, ...record }: Row): (Ending & { task: string })[] {
+  if (task === null || typeof status !== 'string' || !ENDINGS.has(status)) return [];
+  const output = getText(record, 'result', 'output') ?? joinText(record.content);
+  return [{ task, ok: status === 'completed', exit: null, output }];
 }
 
 function readTag(text: string, tag: string): string | null {

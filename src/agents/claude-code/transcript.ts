@@ -17,6 +17,7 @@ import {
   makeCall,
   makeCompaction,
   makeInjected,
+  makeInterruption,
   makeLimit,
   makePlan,
   makePrompt,
@@ -30,15 +31,19 @@ import { PendingEvents, type PendingState, startPending, takeCall } from '../sha
 import { makeRowAgent, type ReaderOptions, type RowFormat, type RowReader } from '../shared/transcript.ts';
 import {
   isHumanOrigin,
+  isInterruption,
   isMarkedHuman,
   isSummaryRow,
+  listSummaries,
   PromptQueue,
   type QueueState,
   readAnswers,
-  readHumanContent,
-  readHumanRow,
+  readContent,
+  readMailbox,
   readRejection,
+  readSaid,
   readSummaryText,
+  type Said,
 } from './prompts.ts';
 import {
   canSkipRow,
@@ -57,8 +62,11 @@ import {
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 import {
   describeCall,
+  isAboutTasks,
   PLAN_TOOLS,
   REFINED_TOOLS,
+  readEndings,
+  readLaunch,
   readNotification,
   readOutcome,
   readTodos,
@@ -76,6 +84,8 @@ interface State {
   rewound: Rewinds;
   /** Calls without a result so far. */
   calls: Map<string, { tool: string; input: Row }>;
+  /** The calls of sub-agents that work in the background, by the ids of their tasks. */
+  launched: Map<string, string>;
   message: { id: string | null; texts: Set<string> };
   cwd: string | null;
   branch: string | null;
@@ -92,6 +102,7 @@ function startState(cwd: string | null, rewound: Rewinds): State {
     seen: { earlier: new Uint32Array(0), ids: new Set() },
     rewound,
     calls: new Map(),
+    launched: new Map(),
     message: { id: null, texts: new Set() },
     cwd,
     branch: null,
@@ -114,6 +125,12 @@ export const claudeCodeAgent = makeRowAgent(
   { name: 'claude-code', findSessions, listTranscripts, inspectFile },
   format,
 );
+
+const MAX_LAUNCHED = 500;
+
+function isDelegate(tool: string | undefined): boolean {
+  return tool === undefined || tool === 'Agent' || tool === 'Task';
+}
 
 class Conversation implements RowReader {
   readonly #state: State;
@@ -162,7 +179,7 @@ class Conversation implements RowReader {
 
   finish(): Event[] {
     this.#closeBoundary();
-    for (const { text, stamp } of this.#queue.listWaiting()) this.#add(...makePrompt(stamp, text));
+    for (const { said, stamp } of this.#queue.listWaiting()) this.#addSaid(said, stamp);
     this.#events.release();
     return this.#events.take();
   }
@@ -179,22 +196,37 @@ class Conversation implements RowReader {
 
   #readUser(row: Row, stamp: Stamp): void {
     const { content } = getRow(row, 'message');
-    if (isSummaryRow(row)) {
-      this.#addCompaction(stamp, readSummaryText(joinText(content)) || null);
-      return;
-    }
+    if (isSummaryRow(row)) this.#addCompaction(stamp, readSummaryText(listSummaries(row).join('\n')) || null);
     const results = toRows(content).filter((block) => block.type === 'tool_result');
     const data = results.length === 1 ? (asRow(row.toolUseResult) ?? {}) : {};
     for (const block of results) this.#readResult(block, data, stamp);
     this.#readNotification(content, stamp);
+    if (isInterruption(content)) this.#addInterruption(stamp);
     if (row.isSidechain === true && !isMarkedHuman(row)) return;
-    const text = readHumanRow(row);
-    if (text !== null) this.#addPrompt(text, stamp);
+    this.#addPrompts(readSaid(row), stamp, content);
+  }
+
+  #addInterruption(stamp: Stamp): void {
+    this.#events.release();
+    this.#add(makeInterruption(stamp));
   }
 
   #readNotification(content: unknown, stamp: Stamp): void {
-    const outcome = readNotification(content);
-    if (outcome !== null) this.#add(makeResult(stamp, outcome));
+    const ending = readNotification(content);
+    if (ending === null) return;
+    const { call, task, ...outcome } = ending;
+    const id = call ?? this.#state.launched.get(task ?? '') ?? null;
+    if (task !== null) this.#state.launched.delete(task);
+    if (id !== null) this.#add(makeResult(stamp, { id, ...outcome }));
+  }
+
+  /** Of what a call says about background work: that of sub-agents has ended. */
+  #readEndings(call: { tool: string; input: Row }, result: { text: string; data: Row }, stamp: Stamp): void {
+    if (!isAboutTasks(call.tool)) return;
+    for (const { task, ...outcome } of readEndings(call, result)) {
+      const id = takeCall(this.#state.launched, task);
+      if (id !== undefined) this.#add(makeResult(stamp, { id, ...outcome }));
+    }
   }
 
   #readResult(block: Row, data: Row, stamp: Stamp): void {
@@ -207,11 +239,23 @@ class Conversation implements RowReader {
       return;
     }
     this.#events.settle(id.toWellFormed(), (action) => refineAction(action, data, text));
+    const launched = isDelegate(call?.tool) && block.is_error !== true ? readLaunch(text, data) : null;
+    if (launched !== null) {
+      this.#noteLaunch(launched, id);
+      return;
+    }
     const outcome = readOutcome(block, text, data);
     this.#add(makeResult(stamp, { id, ...outcome }), ...makeInjected(stamp, outcome.output));
+    if (call !== undefined && block.is_error !== true) this.#readEndings(call, { text, data }, stamp);
     const isAnswered = call?.tool === 'AskUserQuestion' && block.is_error !== true;
     const answer = (isAnswered ? readAnswers(text, data) : null) ?? readRejection(text);
-    if (answer !== null) this.#addPrompt(answer, stamp);
+    if (answer !== null) this.#addPrompts([{ text: answer }], stamp);
+  }
+
+  #noteLaunch(task: string, call: string): void {
+    const { launched } = this.#state;
+    launched.set(task, call);
+    for (const oldest of launched.keys()) if (launched.size > MAX_LAUNCHED) launched.delete(oldest);
   }
 
   #readAssistant(row: Row, place: Stamp): void {
@@ -247,7 +291,7 @@ class Conversation implements RowReader {
     const tool = getText(block, 'name');
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
-    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) ? input : {} });
+    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) || isAboutTasks(tool) ? input : {} });
     if (tool === 'TodoWrite') this.#add(makePlan(stamp, readTodos(input)));
     if (PLAN_TOOLS.has(tool)) return;
     const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
@@ -271,6 +315,7 @@ class Conversation implements RowReader {
   #readAttachment(attachment: Row, stamp: Stamp): void {
     const { type, content } = attachment;
     if (type === 'queued_command') this.#readQueued(attachment, stamp);
+    else if (type === 'teammate_mailbox') this.#addPrompts(readMailbox(attachment), stamp);
     else if (type === 'task_reminder') this.#addPlan(this.#tasks.merge(content), stamp);
     else {
       for (const text of Array.isArray(content) ? content : [content]) {
@@ -282,9 +327,11 @@ class Conversation implements RowReader {
   #readQueued(attachment: Row, stamp: Stamp): void {
     this.#readNotification(attachment.prompt, stamp);
     const mode = getText(attachment, 'commandMode') ?? 'prompt';
-    if (mode !== 'prompt' || attachment.isMeta === true || !isHumanOrigin(attachment)) return;
-    const text = readHumanContent(attachment.prompt);
-    if (text !== null) this.#addPrompt(text, stamp);
+    if (mode !== 'prompt' || attachment.isMeta === true) return;
+    const said = readContent(attachment.prompt);
+    const isHuman = isHumanOrigin(attachment);
+    const heard = isHuman ? said : said.filter(({ from }) => from !== undefined);
+    this.#addPrompts(heard, stamp, attachment.prompt);
   }
 
   #readQueue(row: Row, stamp: Stamp): void {
@@ -296,13 +343,21 @@ class Conversation implements RowReader {
       const prompt = this.#queue.deliver(content);
       if (prompt === null) return;
       this.#events.release();
-      this.#add(...makePrompt(prompt.stamp, prompt.text));
+      this.#addSaid(prompt.said, prompt.stamp);
     }
   }
 
-  #addPrompt(text: string, stamp: Stamp): void {
+  /** `content` is what they were read from: a message of another agent is known by it in the queue. */
+  #addPrompts(said: readonly Said[], stamp: Stamp, content?: unknown): void {
+    const [first] = said;
+    if (first === undefined) return;
     this.#events.release();
-    if (!this.#queue.recordPrompt(text)) this.#add(...makePrompt(stamp, text));
+    const typed = first.from === undefined ? first.text : joinText(content);
+    if (!this.#queue.recordPrompt(typed)) this.#addSaid(said, stamp);
+  }
+
+  #addSaid(said: readonly Said[], stamp: Stamp): void {
+    for (const { text, from } of said) this.#add(...makePrompt(stamp, text, from));
   }
 
   #addCompaction(stamp: Stamp, summary: string | null): void {

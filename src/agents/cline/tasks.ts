@@ -1,8 +1,8 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import type { FoundSession, ReadStats } from '../agent.ts';
-import { makeOtherAction, makePatchAction, makeTextAction, type ToolCall } from '../shared/actions.ts';
+import { makeOtherAction, makePatchAction, makeTextAction, parseInput, type ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
-import { countUnknown, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
+import { asRow, countUnknown, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
 import {
   makeCall,
   makeInjected,
@@ -14,6 +14,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 import { dropElements, readChecklist } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readWrapped } from './prompts.ts';
@@ -190,6 +191,10 @@ function toAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action |
       return fromText('url', (url) => ({ kind: 'fetch', url }));
     case 'new_task':
       return fromText('context', (task) => ({ kind: 'delegate', task }));
+    case 'use_mcp_tool': {
+      const given = asRow(parseInput(input.arguments)) ?? {};
+      return describeMcpFileCall({ tool: getText(input, 'tool_name') ?? '', input: given, cwd }, files);
+    }
     case 'ask_followup_question':
       return fromText('question', (question) => ({ kind: 'ask', question }));
     default:

@@ -1,11 +1,15 @@
 import type { Action } from '../../model/event.ts';
 import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
-import { resolveFilePath } from '../shared/files.ts';
+import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { asRow, getNumber, getText, type Row } from '../shared/json.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 
 /** What a tool call does. Some tools do several things in one call: each is an action of its own. */
-export function toActions(tool: string, input: unknown, cwd: string | null): Action[] {
-  const actions = toKnownActions(tool, input, cwd).filter((action) => action !== null);
+export function toActions(call: { tool: string; input: unknown; cwd: string | null }, files: TouchedFiles): Action[] {
+  const { tool, input, cwd } = call;
+  const known = toKnownActions(tool, input, cwd);
+  const all = known.length > 0 ? known : [describeMcpFileCall({ tool, input: asRow(input) ?? {}, cwd }, files)];
+  const actions = all.filter((action) => action !== null);
   return actions.length > 0 ? actions : [makeOtherAction(input)];
 }
 

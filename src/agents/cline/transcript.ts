@@ -1,6 +1,7 @@
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import type { Agent, FoundSession, ReadStats } from '../agent.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
   countUnknown,
@@ -28,6 +29,7 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { takeCall } from '../shared/pending-events.ts';
+import { sortResults } from '../shared/result-order.ts';
 import { readAddedTexts, readHumanText } from './prompts.ts';
 import { findCompanion, findSessions, inspectFile, isSessionFile, listTranscripts, readManifest } from './sessions.ts';
 import { TaskReader } from './tasks.ts';
@@ -38,7 +40,7 @@ export const clineAgent: Agent = {
   findSessions,
   listTranscripts,
   inspectFile,
-  readEvents: (session, stats) => (isSessionFile(session.path) ? readSession : readTask)(session, stats),
+  readEvents: (session, stats) => sortResults((isSessionFile(session.path) ? readSession : readTask)(session, stats)),
 };
 
 /** Files are rewritten as a whole after each message, and read as a whole. */
@@ -112,6 +114,7 @@ class SessionReader {
   readonly #branch: string | null;
   /** The call events made of each call without a result so far. */
   readonly #open = new Map<string, { ids: string[]; asks: boolean }>();
+  readonly #files = new TouchedFiles();
   #model: string | null = null;
 
   constructor(session: FoundSession, stats: ReadStats) {
@@ -151,7 +154,7 @@ class SessionReader {
     const id = getText(block, 'id');
     const tool = getText(block, 'name') ?? '';
     if (id === null) return;
-    const actions = toActions(tool, block.input, this.#session.cwd);
+    const actions = toActions({ tool, input: block.input, cwd: this.#session.cwd }, this.#files);
     const ids = actions.map((_, index) => (actions.length === 1 ? id : `${id}.${index + 1}`));
     this.#open.set(id, { ids, asks: actions[0]?.kind === 'ask' });
     for (const [index, action] of actions.entries()) yield makeCall(stamp, { id: ids[index] ?? id, tool, action });

@@ -6,6 +6,7 @@ import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
 import { asRow, getNumber, getRow, getText, listTexts, parseAny, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
+import { findOwnWords } from '../shared/message-text.ts';
 import { findHumanText } from './rows.ts';
 
 const TREES = ['sessions', 'archived_sessions'];
@@ -175,7 +176,7 @@ function findFirstPrompt(bytes: Buffer): string | null {
     const row = parseRow(bytes.subarray(bytes.lastIndexOf(0x0a, at) + 1, end).toString('utf8'));
     const payload = getRow(row ?? {}, 'payload');
     const said = getText(payload, 'message') ?? listTexts(getRow(payload, 'item').content).join('');
-    const title = cutToBytes((findHumanText(said) ?? '').trim().toWellFormed(), MAX_TITLE_BYTES);
+    const title = cutToBytes((findOwnWords(findHumanText(said)) ?? '').toWellFormed(), MAX_TITLE_BYTES);
     if (title !== '') return title;
   }
   return null;

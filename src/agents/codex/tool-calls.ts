@@ -1,7 +1,9 @@
 import type { Action, Event } from '../../model/event.ts';
 import { makeOtherAction, parseInput } from '../shared/actions.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row } from '../shared/json.ts';
 import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 import { toMessageText } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { findInnerCalls } from './code-mode.ts';
@@ -31,14 +33,18 @@ export interface CallsState {
   open: Map<string, OpenCall>;
   /** Calls whose process or script goes on running, by the name under which it is polled. */
   running: Map<string, string>;
+  /** Those that MCP servers read or wrote. */
+  files: Set<string>;
 }
 
 /** The tool calls of a session. Each becomes one call event, however many rows describe it. */
 export class ToolCalls {
   readonly #state: CallsState;
+  readonly #files: TouchedFiles;
 
   constructor(state: CallsState) {
     this.#state = state;
+    this.#files = new TouchedFiles(state.files);
   }
 
   *readCall(stamp: Stamp, payload: Row): Generator<Event> {
@@ -54,10 +60,19 @@ export class ToolCalls {
       yield* this.#readPoll(stamp, id, name, input);
     } else {
       const namespace = getText(payload, 'namespace');
-      const action = namespace === null ? toAction(name, input, stamp.cwd ?? null) : makeOtherAction(input);
+      const action = namespace === null ? this.#toAction(name, input, stamp) : this.#toMcpAction(name, input, stamp);
       this.#openFor(id, action);
       yield makeCall(stamp, { id, tool: namespace === null ? name : `${namespace}__${name}`, action });
     }
+  }
+
+  #toAction(tool: string, input: unknown, stamp: Stamp): Action {
+    const action = toAction(tool, input, stamp.cwd ?? null);
+    return action.kind === 'other' && tool.includes('__') ? this.#toMcpAction(tool, input, stamp) : action;
+  }
+
+  #toMcpAction(tool: string, input: unknown, { cwd = null }: { cwd?: string | null }): Action {
+    return describeMcpFileCall({ tool, input: asRow(input) ?? {}, cwd }, this.#files) ?? makeOtherAction(input);
   }
 
   #open(id: string, call: Partial<OpenCall>): void {
@@ -98,7 +113,7 @@ export class ToolCalls {
     const [first, ...others] = work;
     const only = others.length === 0 && first?.name !== 'apply_patch' ? first : undefined;
     let action: Action = makeOtherAction(source);
-    if (only?.input !== undefined) action = toAction(only.name, only.input, stamp.cwd ?? null);
+    if (only?.input !== undefined) action = this.#toAction(only.name, only.input, stamp);
     else if (commands.length > 0) {
       action = { kind: 'command', command: toMessageText(commands.join('\n')), background: false };
     }

@@ -15,6 +15,7 @@ import {
   makeCall,
   makeCompaction,
   makeInjected,
+  makeInterruption,
   makeLimit,
   makePrompt,
   makeReply,
@@ -23,6 +24,7 @@ import {
   toTimestamp,
 } from '../shared/make-events.ts';
 import { isOurBrief, toMessageText } from '../shared/message-text.ts';
+import { sortResults } from '../shared/result-order.ts';
 import { openRows, type RowFormat } from '../shared/transcript.ts';
 import {
   contradictsSurvey,
@@ -39,7 +41,12 @@ import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls
 
 const sessions = { findSessions, listTranscripts, inspectFile };
 
-export const codexAgent: Agent = { name: 'codex', ...sessions, readEvents, openTranscript };
+export const codexAgent: Agent = {
+  name: 'codex',
+  ...sessions,
+  readEvents: (session, stats) => sortResults(readEvents(session, stats)),
+  openTranscript,
+};
 
 const BLANK = /^\s*$/;
 
@@ -103,7 +110,7 @@ interface State extends CallsState {
 }
 
 function startState(survey: RolloutSurvey): State {
-  const calls = { open: new Map(), running: new Map() };
+  const calls = { open: new Map(), running: new Map(), files: new Set<string>() };
   return { ...calls, survey, cwd: null, branch: null, model: null, lastLimit: null };
 }
 
@@ -176,6 +183,9 @@ class RolloutReader {
       }
       case 'token_count':
         return this.#readLimit(stamp, getRow(payload, 'rate_limits'));
+      case 'turn_aborted':
+        // A turn is also aborted when another takes its place, or a review ends.
+        return (getText(payload, 'reason') ?? 'interrupted') === 'interrupted' ? [makeInterruption(stamp)] : [];
       case 'error':
       case 'stream_error':
         return [makeLimit(stamp, message ?? kind)];

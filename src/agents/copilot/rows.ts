@@ -20,7 +20,7 @@ const EVENTLESS_FAMILY =
   /^(?:(?:auto_mode_switch|canvas|capabilities|command|commands|custom_notification|elicitation|exit_plan_mode|extensions|external_tool|factory|managed_settings|mcp|mcp_app|pending_messages|permission|sampling|session_limits_exhausted|skill|subagent|system|tools|ui|user_input)[._]|hook\.(?:start|progress)$|model\.(?!call_failure$)|(?:assistant|session)\.fusion_)/;
 const EVENTLESS = new Set(
   (
-    'abort assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning ' +
+    'assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning ' +
     'assistant.reasoning_delta assistant.server_tool_progress assistant.streaming_delta assistant.tool_call_delta ' +
     'assistant.turn_end assistant.turn_retry assistant.turn_start assistant.usage session.auto_mode_resolved ' +
     'session.autopilot_objective_changed session.background_tasks_changed session.binary_asset ' +

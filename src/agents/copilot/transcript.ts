@@ -1,11 +1,13 @@
-import type { Event, PlanItem } from '../../model/event.ts';
+import type { Action, Event, PlanItem } from '../../model/event.ts';
 import type { ReadStats } from '../agent.ts';
 import { parseInput } from '../shared/actions.ts';
+import { TouchedFiles } from '../shared/files.ts';
 import { asRow, countUnknown, getNumber, getRow, getText, listBlockTexts, type Row } from '../shared/json.ts';
 import {
   makeCall,
   makeCompaction,
   makeInjected,
+  makeInterruption,
   makeLimit,
   makePlan,
   makePrompt,
@@ -15,6 +17,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 import { readChecklist } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
@@ -27,6 +30,8 @@ interface State {
   /** Calls without a result so far that are answers or plans. */
   open: Map<string, { kind: 'answer' | 'todos' | 'checklist'; text: string }>;
   todos: Map<string, PlanItem>;
+  /** Those that MCP servers read or wrote. */
+  files: Set<string>;
   cwd: string | null;
   branch: string | null;
   model: string | null;
@@ -34,7 +39,7 @@ interface State {
 }
 
 function startState(rewound: Rewinds): State {
-  return { open: new Map(), todos: new Map(), cwd: null, branch: null, model: null, rewound };
+  return { open: new Map(), todos: new Map(), files: new Set(), cwd: null, branch: null, model: null, rewound };
 }
 
 const format: RowFormat<State> = {
@@ -56,17 +61,21 @@ const format: RowFormat<State> = {
 export const copilotAgent = makeRowAgent({ name: 'copilot', findSessions, listTranscripts, inspectFile }, format);
 
 const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
+/** Turns are also aborted by failures. */
+const USER_ABORT = /user|interrupt|remote/i;
 const ANSWER_PREFIX = /^(?:User (?:responded|selected|answered|chose)|Answer): /i;
 
 class TranscriptReader {
   readonly #state: State;
   readonly #stats: ReadStats;
   readonly #todos: Todos;
+  readonly #files: TouchedFiles;
 
   constructor(state: State, stats: ReadStats) {
     this.#state = state;
     this.#stats = stats;
     this.#todos = new Todos(state.todos);
+    this.#files = new TouchedFiles(state.files);
   }
 
   read(row: Row, line: number): Iterable<Event> {
@@ -94,6 +103,8 @@ class TranscriptReader {
         return this.#readResult(stamp, data);
       case 'session.compaction_complete':
         return data.success === false ? [] : [makeCompaction(stamp, getText(data, 'summaryContent'))];
+      case 'abort':
+        return USER_ABORT.test(getText(data, 'reason') ?? 'user') ? [makeInterruption(stamp)] : [];
       case 'session.error':
       case 'model.call_failure':
         return [makeLimit(stamp, getText(data, 'message', 'errorMessage') ?? type)];
@@ -133,8 +144,15 @@ class TranscriptReader {
     } else if (list !== null) this.#state.open.set(id, { kind: 'checklist', text: list });
     else {
       if (tool === 'ask_user') this.#state.open.set(id, { kind: 'answer', text: '' });
-      yield makeCall(stamp, { id, tool, action: toAction(tool, input, this.#state.cwd) });
+      yield makeCall(stamp, { id, tool, action: this.#toAction(tool, input, getText(data, 'mcpToolName')) });
     }
+  }
+
+  #toAction(tool: string, input: unknown, mcpTool: string | null): Action {
+    const { cwd } = this.#state;
+    const action = toAction(tool, input, cwd);
+    if (action.kind !== 'other') return action;
+    return describeMcpFileCall({ tool: mcpTool ?? tool, input: asRow(input) ?? {}, cwd }, this.#files) ?? action;
   }
 
   *#readResult(stamp: Stamp, data: Row): Generator<Event> {

@@ -6,7 +6,7 @@ import type { FoundSession } from '../agent.ts';
 import { HEAD_BYTES } from '../shared/files.ts';
 import { getRow, getText, parseRow, type Row } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
-import { toTitle } from '../shared/message-text.ts';
+import { findOwnWords, toTitle } from '../shared/message-text.ts';
 import { readHuman } from './messages.ts';
 import { findGeminiHome } from './setup.ts';
 
@@ -110,6 +110,6 @@ function readTitle(header: Row, lines: readonly string[]): string | null {
   const summary = rows.flatMap((row) => getText(getRow(row, '$set'), 'summary') ?? []).at(-1);
   const title = summary ?? getText(header, 'summary');
   if (title !== null) return toTitle(title);
-  const prompts = rows.filter(({ type }) => type === 'user').map((row) => readHuman(row).text);
+  const prompts = rows.filter(({ type }) => type === 'user').map((row) => findOwnWords(readHuman(row).text));
   return toTitle(prompts.find((text) => text !== null) ?? null);
 }

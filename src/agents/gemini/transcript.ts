@@ -10,6 +10,7 @@ import {
   type CallOutcome,
   makeCompaction,
   makeInjected,
+  makeInterruption,
   makeLimit,
   makePrompt,
   makeReply,
@@ -98,6 +99,9 @@ function* readDocument(session: FoundSession, stats: ReadStats): Generator<Event
 
 const API_ERROR = /API Error|quota|rate.?limit|RESOURCE_EXHAUSTED|overloaded|\b(?:429|503|529)\b/i;
 
+/** What the program notes when the human stops it. */
+const CANCELLED = /^(?:Request cancelled\.|User cancelled the request\.)$/;
+
 /** A message is written again, whole, when something is added: the latest is held back until another follows. */
 class Conversation {
   readonly #state: LogState;
@@ -158,7 +162,9 @@ class Conversation {
     else if (row.type === 'error') {
       const text = texts.join('\n');
       if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
-    } else if (row.type !== 'info' && row.type !== 'warning') {
+    } else if (row.type === 'info') {
+      if (isNew && CANCELLED.test(texts.join('\n'))) yield makeInterruption(stamp);
+    } else if (row.type !== 'warning') {
       countUnknown(this.#stats, getText(row, 'type') ?? '(no type)');
     }
     // The context at the head of each session is not a message.

@@ -2,6 +2,7 @@ import type { Action } from '../../model/event.ts';
 import type { ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { collectTexts, getCleanText, getText, type Row } from '../shared/json.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 
 /** `tool` is without the name of the extension. */
 export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
@@ -38,7 +39,7 @@ export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles):
     case 'subagent':
       return { kind: 'delegate', task: getText(input, 'instructions', 'task', 'prompt') ?? '' };
     default:
-      return { kind: 'other', texts: collectTexts(input) };
+      return describeMcpFileCall({ tool, input, cwd }, files) ?? { kind: 'other', texts: collectTexts(input) };
   }
 }
 

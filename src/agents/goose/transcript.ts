@@ -31,10 +31,13 @@ import {
   readExitStatus,
   type Stamp,
 } from '../shared/make-events.ts';
+import { sortResults } from '../shared/result-order.ts';
 import { readAction } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, SESSION_TABLE, toMilliseconds } from './sessions.ts';
 
-export const gooseAgent: Agent = { name: 'goose', findSessions, listTranscripts, inspectFile, readEvents };
+const readSorted: Agent['readEvents'] = (session, stats) => sortResults(readEvents(session, stats));
+
+export const gooseAgent: Agent = { name: 'goose', findSessions, listTranscripts, inspectFile, readEvents: readSorted };
 
 function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
   stats.sessionId = session.id;

@@ -2,6 +2,7 @@ import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { resolveEdit, type ToolCall, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
 import { collectTexts, getCleanText, getRow, getText, type Row, toRows } from '../shared/json.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 import { parsePatch } from '../shared/patch.ts';
 
 interface NotedCall extends ToolCall {
@@ -38,7 +39,7 @@ export function readAction(call: NotedCall, files: TouchedFiles): Action {
     case 'question':
       return { kind: 'ask', question: readQuestions(input).join('\n') };
     default:
-      return { kind: 'other', texts: collectTexts(input) };
+      return describeMcpFileCall(call, files) ?? { kind: 'other', texts: collectTexts(input) };
   }
 }
 

@@ -1,10 +1,11 @@
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { HandoverError } from '../../errors.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { pathExists } from '../../platform/folders.ts';
 import { findPackageFolder } from '../../platform/processes.ts';
 import { DEFAULT_DIALECT, type HookDialect, readDefaultInput } from '../hook-input.ts';
 import { describeEntries, type HookHost, type HookLauncher, makeServerCommand } from '../hook-setup.ts';
+import { findOpencodeHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
 
 /** What our plugin in OpenCode sends and accepts, see `docs/hooks.md`. It keeps the text itself, also through compactions. */
@@ -52,10 +53,7 @@ export const opencodeHookHost: HookHost = {
   agent: 'opencode',
   title: 'OpenCode',
   program: 'opencode',
-  findHome: ({ env, home, cwd }) => {
-    if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
-    return home === undefined ? null : join(home, '.config', 'opencode');
-  },
+  findHome: findOpencodeHome,
   projectFolder: '.opencode',
   listFiles: ({ folder, launcher }) => {
     const { command, args } = makeServerCommand(launcher, 'opencode');

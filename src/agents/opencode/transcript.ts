@@ -8,6 +8,7 @@ import {
   makeCall,
   makeCompaction,
   makeInjected,
+  makeInterruption,
   makeLimit,
   makePlan,
   makePrompt,
@@ -195,8 +196,9 @@ class MessageReader {
   *#readError(id: string, info: Row): Generator<Event> {
     const error = getRow(info, 'error');
     const name = getText(error, 'name');
-    if (name === null || name === 'MessageAbortedError') return;
-    yield makeLimit(this.#stampOf({ id, data: {} }, info), readError(error));
+    if (name === null) return;
+    const stamp = this.#stampOf({ id, data: {} }, info);
+    yield name === 'MessageAbortedError' ? makeInterruption(stamp) : makeLimit(stamp, readError(error));
   }
 
   #stampOf({ id, data }: Part, info: Row): Stamp {

@@ -20,6 +20,7 @@ import {
   makeCall,
   makeCompaction,
   makeInjected,
+  makeInterruption,
   makeLimit,
   makePrompt,
   makeReply,
@@ -29,6 +30,7 @@ import {
   type Stamp,
   toTimestamp,
 } from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
 
@@ -130,6 +132,7 @@ class EntryReader {
       else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
       else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#stats, `content ${type}`.trim());
     }
+    if (message.stopReason === 'aborted') yield makeInterruption(stamp);
     if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
   }
 
@@ -226,7 +229,7 @@ function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action
     case 'ls':
       return { kind: 'search', pattern: '', path };
     default:
-      return { kind: 'other', texts: collectTexts(input) };
+      return describeMcpFileCall({ tool, input, cwd }, files) ?? { kind: 'other', texts: collectTexts(input) };
   }
 }
 

@@ -5,7 +5,7 @@ import type { FoundSession } from '../agent.ts';
 import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
 import { asRow, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import { toMs } from '../shared/make-events.ts';
-import { toTitle } from '../shared/message-text.ts';
+import { findOwnWords, toTitle } from '../shared/message-text.ts';
 import { resolveFolder } from './setup.ts';
 
 const SUFFIX = '.jsonl';
@@ -65,7 +65,7 @@ function readSessionHead(text: string): SessionHead | null {
     head.cwd ??= getText(row, 'cwd')?.toWellFormed() || null;
     if (row.subtype === 'custom_title') head.title = getText(payload, 'customTitle') ?? head.title;
     if (row.subtype === 'parent_session') head.parent = getText(payload, 'parentSessionId');
-    if (row.type === 'user' && row.isSidechain !== true) prompt ??= readHuman(row);
+    if (row.type === 'user' && row.isSidechain !== true) prompt ??= findOwnWords(readHuman(row));
   }
   if (head === null || head.sessionId === '') return null;
   return { ...head, title: toTitle(head.title ?? prompt), parent: head.parent?.toWellFormed() ?? null };
@@ -78,12 +78,12 @@ function isQwenRow(row: Row): boolean {
   return Array.isArray(getRow(row, 'message').parts);
 }
 
-const ENVELOPE = /^(\{"uuid":"[^"]{1,100}",.{1,8000}?),"message":\{/;
+const ENVELOPE = /^(\{"uuid":"[^"]{1,100}",.{1,8000}?),"(?:message|systemPayload)":\{/;
 
 /** The first row may be longer than the head that is read: what comes before its message is enough. */
 function salvage(line: string): Row | null {
   const start = ENVELOPE.exec(line)?.[1];
-  return start === undefined ? null : parseRow(`${start},"message":{"parts":[]}}`);
+  return start === undefined ? null : parseRow(`${start},"message":{"parts":[]},"systemPayload":{}}`);
 }
 
 /** The texts of a message, without what the model thought. */

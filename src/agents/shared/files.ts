@@ -20,6 +20,11 @@ export function findAgentHome(agent: keyof typeof HOMES, { env, home, cwd }: Mac
   return home === undefined ? null : join(home, folder);
 }
 
+export function findOpencodeHome({ env, home, cwd }: Machine): string | null {
+  if (env.XDG_CONFIG_HOME) return join(resolve(cwd, env.XDG_CONFIG_HOME), 'opencode');
+  return home === undefined ? null : join(home, '.config', 'opencode');
+}
+
 const WINDOWS = /^(?:[A-Za-z]:[\\/]|\\\\)/;
 
 /** A path as the agent gave it, made absolute where the folder that it worked in is known. */

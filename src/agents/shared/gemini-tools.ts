@@ -11,6 +11,7 @@ import {
   makeResult,
   type Stamp,
 } from './make-events.ts';
+import { describeMcpFileCall } from './mcp-files.ts';
 import { toMessageText } from './message-text.ts';
 
 /** A call of a tool of Gemini CLI. Qwen Code has the same tools, some of them under other names. */
@@ -29,7 +30,8 @@ export function* makeToolCall(stamp: Stamp, call: GeminiCall, files: TouchedFile
     if (plan !== null) yield makePlan(stamp, plan);
     return;
   }
-  const action = describeFileCall(call, files) ?? describeOtherCall(call);
+  const own = describeFileCall(call, files) ?? describeOtherCall(call);
+  const action = own.kind === 'other' ? (describeMcpFileCall(call, files) ?? own) : own;
   yield makeCall(stamp, { id, tool, action: refineWrite(action, output, display) });
 }
 

@@ -1,6 +1,6 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
 import { formatTimestamp } from '../../model/time.ts';
-import { dropReminders, isOurBrief, toMessageText } from './message-text.ts';
+import { dropReminders, isOurBrief, splitBrief, toMessageText } from './message-text.ts';
 
 const MAX_OUTPUT = 24_000;
 const HEAD = 16_000;
@@ -44,11 +44,12 @@ export function toMs(value: unknown): number | null {
   return typeof ms === 'number' && Number.isFinite(ms) ? Math.trunc(ms) : null;
 }
 
-/** A prompt of the human, or a brief that this product put in its place; nothing for blank text. */
-export function* makePrompt(stamp: Stamp, text: string): Generator<Event> {
-  const said = toMessageText(dropReminders(text));
-  if (isOurBrief(said)) yield { type: 'injected', ...stamp, text: said };
-  else if (said.trim() !== '') yield { type: 'prompt', ...stamp, text: said };
+/** A prompt of the human, or of the agent that is named; what this product put into it is apart. Nothing for blank text. */
+export function* makePrompt(stamp: Stamp, text: string, from?: string): Generator<Event> {
+  const { brief, said } = splitBrief(toMessageText(dropReminders(text)));
+  if (brief !== '') yield { type: 'injected', ...stamp, text: brief };
+  if (said.trim() === '') return;
+  yield { type: 'prompt', ...stamp, text: said, ...(from === undefined ? {} : { from: from.toWellFormed() }) };
 }
 
 /** Text that a hook or plugin added: only a brief of this product is an event. */
@@ -97,6 +98,11 @@ export function makePlan(stamp: Stamp, items: PlanItem[]): Event {
 export function makeCompaction(stamp: Stamp, summary: string | null): Event {
   const text = summary === null || summary.trim() === '' ? null : toMessageText(summary);
   return { type: 'compaction', ...stamp, summary: text };
+}
+
+/** The human stopped the agent. */
+export function makeInterruption(stamp: Stamp): Event {
+  return { type: 'interrupted', ...stamp };
 }
 
 export function makeLimit(stamp: Stamp, text: string): Event {

@@ -11,9 +11,9 @@ export function toMessageText(text: string): string {
 const MARK = '# Handover ';
 const MAX_TITLE_BYTES = 120;
 
-/** A session's title: the first line of a text, shortened. Null for a blank one. */
+/** A session's title: the first line of what was said, shortened. Null for a blank one. */
 export function toTitle(text: string | null): string | null {
-  const [line = ''] = text?.slice(0, 2000).trim().split('\n', 1) ?? [];
+  const [line = ''] = findOwnWords(text)?.slice(0, 2000).split('\n', 1) ?? [];
   return cutToBytes(cleanLine(line), MAX_TITLE_BYTES) || null;
 }
 
@@ -34,6 +34,36 @@ export function isOurBrief(text: string): boolean {
     rest = rest.slice(wrapper[0].length);
   }
   return HEADING.test(rest);
+}
+
+/** What `handover to` writes before the brief that it starts an agent with. */
+export const BRIEF_LEAD = 'Continue the work that this handover of an earlier session describes.';
+/** What it writes before the words of the human, after the brief. */
+export const GOAL_LEAD = 'What to do now: ';
+
+const HEADING_LINE = /^# Handover \d{8}-\d{6}(?:-[0-9a-z]{1,8})?(?: for [^\n]{1,40}|: [^\n]*)?$/m;
+/** All lines of a brief begin with a mark of ours, or are one of its two tags. */
+const BRIEF_LINE = /^(?:[#>].*|<\/?handover>|\s*)$/;
+
+/** A prompt without the brief that is in it, and the brief; empty where there is none. The rest is somebody's own words. */
+export function splitBrief(text: string): { brief: string; said: string } {
+  if (!text.includes(MARK)) return { brief: '', said: text };
+  const heading = HEADING_LINE.exec(text);
+  if (heading === null) return isOurBrief(text) ? { brief: text, said: '' } : { brief: '', said: text };
+  const before = text.slice(0, heading.index).trim();
+  const isWrapped = isOurBrief(text) && before !== '';
+  const lines = text.slice(heading.index).split('\n');
+  const end = lines.findIndex((line) => !BRIEF_LINE.test(line.trimEnd()));
+  const brief = (end === -1 ? lines : lines.slice(0, end)).join('\n').trim();
+  const after = end === -1 ? '' : lines.slice(end).join('\n').trim();
+  if (isWrapped) return { brief: text, said: '' };
+  const own = [before.replace(BRIEF_LEAD, '').trim(), after.replace(GOAL_LEAD, '')];
+  return { brief, said: own.filter((part) => part !== '').join('\n\n') };
+}
+
+/** The words of a prompt that are not a brief of ours; null when there are none. */
+export function findOwnWords(text: string | null): string | null {
+  return text === null ? null : splitBrief(text).said.trim() || null;
 }
 
 /** Whether the bytes of a row may hold such a brief: a cheap test before the row is parsed. */

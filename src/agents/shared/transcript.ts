@@ -2,6 +2,7 @@ import type { Event } from '../../model/event.ts';
 import { startOfFile } from '../../platform/lines.ts';
 import type { Agent, Bookmark, FoundSession, OnEvent, ReadStats, Transcript, TranscriptOptions } from '../agent.ts';
 import { type NumberedRow, readClosedRows, readJsonLines, readOpenRow, type Shortcuts } from './json-lines.ts';
+import { ResultOrder, sortResults, startOrder } from './result-order.ts';
 
 /** Reads the rows of one transcript, in order. */
 export interface RowReader {
@@ -32,7 +33,15 @@ export interface RowFormat<State extends object> {
 }
 
 /** All events of a transcript. */
-export function* readRows<State extends object>(
+export function readRows<State extends object>(
+  format: RowFormat<State>,
+  session: FoundSession,
+  stats: ReadStats,
+): Iterable<Event> {
+  return sortResults(readAllRows(format, session, stats));
+}
+
+function* readAllRows<State extends object>(
   format: RowFormat<State>,
   session: FoundSession,
   stats: ReadStats,
@@ -50,15 +59,18 @@ export function openRows<State extends object>(
 ): Transcript | null {
   const { session, stats, until, from } = options;
   const knowsAll = from === undefined && (options.lookAhead === true || format.needsLookAhead === true);
-  const state = knowsAll ? format.lookAhead(session, until) : restoreState(format.start(session), from);
-  if (state === null) return null;
+  const start = { reader: knowsAll ? format.lookAhead(session, until) : format.start(session), order: startOrder() };
+  const restored = restoreState(start, from);
+  if (restored === null) return null;
+  const { reader: state, order: orderState } = restored;
+  const order = new ResultOrder(orderState);
   const reader = format.openReader({ state, session, stats, knowsAll });
   const extent = { position: from === undefined ? startOfFile() : { ...from.position }, until };
   const emitRows = (rows: Iterable<NumberedRow>, onEvent: OnEvent): boolean => {
     for (const row of rows) {
       const events = reader.read(row);
       if (events === null) return false;
-      for (const event of events) onEvent(event);
+      for (const event of order.sort(events)) onEvent(event);
     }
     return true;
   };
@@ -67,11 +79,13 @@ export function openRows<State extends object>(
       emitRows(readClosedRows(session.path, stats, { ...format.shortcuts?.(state), ...extent }), onEvent),
     mark: () => {
       const position = { ...extent.position };
-      return knowsAll && position.offset < until ? null : { position, state: reader.saveState?.() ?? state };
+      if (knowsAll && position.offset < until) return null;
+      return { position, state: { reader: reader.saveState?.() ?? state, order: orderState } };
     },
     finish: (onEvent) => {
       if (!emitRows(readOpenRow(session.path, stats, extent), onEvent)) return false;
-      for (const event of reader.finish?.() ?? []) onEvent(event);
+      for (const event of order.sort(reader.finish?.() ?? [])) onEvent(event);
+      for (const event of order.finish()) onEvent(event);
       return true;
     },
   };

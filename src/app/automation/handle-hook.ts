@@ -2,7 +2,7 @@ import type { HookKind } from '../../agents/hook-dialects.ts';
 import type { HookInput, StartSource } from '../../agents/hook-input.ts';
 import { statFile } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
-import { deliver, gatherDelivery, waitForCapture } from './deliver.ts';
+import { acceptLaunch, deliver, gatherDelivery, waitForCapture } from './deliver.ts';
 import { type HookCall, openHookCall } from './hook-call.ts';
 import {
   type CaptureJob,
@@ -37,12 +37,16 @@ export interface HookResult {
 const NO_RESULT: HookResult = { output: null, workers: [] };
 
 /** Does everything for a hook except reading, printing and starting workers. Null when nothing may be done. */
-export async function handleHook(kind: HookKind, input: HookInput, machine: Machine): Promise<HookResult | null> {
+export async function handleHook(
+  kind: HookKind,
+  input: HookInput,
+  { machine, program = null }: { machine: Machine; program?: readonly string[] | null },
+): Promise<HookResult | null> {
   const { moment, dialect } = kind;
   if (input.isSubAgent) return null;
   if (moment === 'compaction' && !dialect.announcesCompaction && !input.isManual) return null;
   if (moment === 'prompt' && !input.hasPrompt) return null;
-  const call = await openHookCall(kind, input, machine);
+  const call = await openHookCall(kind, input, { machine, program });
   if (call === null) return null;
   switch (moment) {
     case 'turn':
@@ -90,6 +94,7 @@ function handleStart(call: HookCall): HookResult {
   if (source === null) return NO_RESULT;
   const crashed = source === 'new' ? findCrashedSessions(call) : [];
   const workers = crashed.flatMap((one) => queueCapture(call, { ...one, reply: null }));
+  if (source === 'new' && acceptLaunch(call)) return { output: null, workers };
   if (!kind.dialect.canDeliver('start', source)) {
     defer(call, source);
     return { output: null, workers };

@@ -31,12 +31,20 @@ export interface HookCall {
   process: string | null;
   /** Whether nobody is there to read anything. Costs a look at all ancestor processes. */
   isScheduled(): boolean;
+  /** The processes that the hook descends from, up to the first. As costly. */
+  listAncestors(): string[];
+  /** The words by which our command is started; null where they are not known. */
+  program: readonly string[] | null;
   settings: AutomationSettings;
   nowMs: number;
 }
 
 /** Null when hooks are switched off or paused there, or the session is in no folder that can be reached. */
-export async function openHookCall(kind: HookKind, input: HookInput, machine: Machine): Promise<HookCall | null> {
+export async function openHookCall(
+  kind: HookKind,
+  input: HookInput,
+  { machine, program }: { machine: Machine; program: readonly string[] | null },
+): Promise<HookCall | null> {
   const root = findWorktreeRoot(input.cwd ?? machine.cwd);
   if (root === null || isPaused(root, machine)) return null;
   const store = findDataFolder(machine);
@@ -55,6 +63,8 @@ export async function openHookCall(kind: HookKind, input: HookInput, machine: Ma
     terminal: identifyTerminal({ named: input.terminal, env: machine.env, ancestors }),
     process: agent === null ? null : nameProcess(agent),
     isScheduled: () => input.isScheduled || isBuildServer || isStartedByTimer(listAncestors()),
+    listAncestors: () => listAncestors().map(nameProcess),
+    program,
     settings,
     nowMs: machine.clock.now(),
   };

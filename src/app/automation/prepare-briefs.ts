@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { join, resolve } from 'node:path';
 import type { FoundSession } from '../../agents/agent.ts';
+import { HOOK_EVENTS } from '../../agents/hook-input.ts';
 import { compileBrief } from '../../handover/brief/compile.ts';
 import { findReader } from '../../handover/brief/reader.ts';
 import { markHandover } from '../../handover/link.ts';
@@ -49,7 +50,7 @@ export function prepareBriefs(store: Store, captured: CapturedSession): void {
   const name = `${keyOfSession(prepared)}.json`;
   const index = ensurePrivateFolder(store.root, ...FOLDERS.handovers);
   writeCacheFile(join(index, prepared.handover), [Buffer.from(name)]);
-  const text = printPreparedBrief(ensureSealKey(store), prepared, compileBriefs(agent, handover));
+  const text = printPreparedBrief(ensureSealKey(store), prepared, compileBriefs(handover));
   writeCacheFile(join(folder, name), [Buffer.from(text)]);
   const point = (of: 'terminals' | 'worktrees', value: string): void => {
     // A crashed session that is captured late must not hide a later one.
@@ -76,7 +77,7 @@ function describePrepared(
     return watchFile(path, cutToBytes(revealControls(text), MAX_TITLE_BYTES));
   };
   return {
-    schema: 'ready/3',
+    schema: 'ready/4',
     agent,
     session: job.session,
     handover: handover.id,
@@ -95,14 +96,15 @@ function describePrepared(
   };
 }
 
-function compileBriefs(agent: string, handover: Handover): Briefs {
-  const compileFor = (name: string): string => {
-    const reader = findReader(name);
-    if (reader === null) return '';
+/** For every agent that a hook may give them to: each is told what ranks above a brief, and gets it in its own form. */
+function compileBriefs(handover: Handover): Briefs {
+  const compileFor = (agent: string): [string, string][] => {
+    const reader = findReader(agent);
+    if (reader === null) return [];
     const maxCharacters = Math.min(reader.maxCharacters ?? MAX_CHARACTERS, MAX_CHARACTERS);
-    return compileBrief(handover, { ...reader, maxCharacters }).text;
+    return [[agent, compileBrief(handover, { ...reader, maxCharacters }).text]];
   };
-  return { own: compileFor(agent), any: compileFor('generic') };
+  return Object.fromEntries(Object.keys(HOOK_EVENTS).flatMap(compileFor));
 }
 
 /** Of the files that the session changed, the most important ones: facts are in that order. */
@@ -132,7 +134,7 @@ export function refreshPreparedBriefs(store: Store, project: string): void {
     const { prepared } = openPreparedBrief(store.root, { agent, session });
     if (prepared?.handover !== id) continue;
     const { marks: _, ...head } = prepared;
-    const text = printPreparedBrief(key, head, compileBriefs(agent, markHandover(handover, marks)));
+    const text = printPreparedBrief(key, head, compileBriefs(markHandover(handover, marks)));
     writeCacheFile(pathOfPreparedBrief(store.root, keyOfSession(prepared)), [Buffer.from(text)]);
   }
 }

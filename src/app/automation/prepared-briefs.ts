@@ -34,12 +34,14 @@ const WATCHED_FILE = {
 /** A file that a session changed, as it was when the session was captured. */
 export type WatchedFile = RecordOf<typeof WATCHED_FILE>;
 
-const BRIEFS = { own: isText, any: isText };
+/** A text for each agent that it may be delivered to, by their names. */
+export type Briefs = Readonly<Record<string, string>>;
 
-/** A text for the agent whose session it was, and one for any other. */
-export type Briefs = RecordOf<typeof BRIEFS>;
+function isBriefs(value: unknown): value is Briefs {
+  return typeof value === 'object' && value !== null && Object.values(value).every(isText);
+}
 
-const VERSION = { schema: isOneOf('ready/3') };
+const VERSION = { schema: isOneOf('ready/4') };
 const PREPARED_BRIEF = {
   ...VERSION,
   agent: isText,
@@ -62,7 +64,7 @@ const PREPARED_BRIEF = {
   files: (value: unknown): value is WatchedFile[] =>
     Array.isArray(value) && value.every((file) => hasForm(file, WATCHED_FILE)),
   /** The seals of the briefs. */
-  marks: (value: unknown): value is Briefs => hasForm(value, BRIEFS),
+  marks: isBriefs,
 };
 
 /** All that a hook needs to deliver a brief: it reads nothing else but the watched files. */
@@ -71,7 +73,7 @@ export type PreparedBrief = RecordOf<typeof PREPARED_BRIEF>;
 export interface OpenBrief {
   prepared: PreparedBrief;
   /** Checks the seal of the brief, so it is called only when the brief is to be delivered. Null when it was changed. */
-  readBrief(of: keyof Briefs): string | null;
+  readBrief(agent: string): string | null;
 }
 
 /** `isDamaged`: the file was changed. False when there is none, or it is of another session or version. */
@@ -89,14 +91,15 @@ export function pathOfSealKey(store: string): string {
 }
 
 /**
- * The file has four lines: a seal, the record, and the two briefs as JSON. The seal is over the record, which holds the
+ * The lines of the file are a seal, the record, and the briefs as JSON, in the order of their seals. The first seal is over the record, which holds the
  * seals of the briefs. Seals include a key of this store, so a file written elsewhere does not pass. Whoever can read the
  * file can read the key beside it, so a stronger seal would keep nobody out.
  */
 export function printPreparedBrief(key: string, prepared: Omit<PreparedBrief, 'marks'>, briefs: Briefs): string {
-  const [own, any] = [JSON.stringify(briefs.own), JSON.stringify(briefs.any)];
-  const head = JSON.stringify({ ...prepared, marks: { own: makeSeal(key, own), any: makeSeal(key, any) } });
-  return [makeSeal(key, head), head, own, any, ''].join('\n');
+  const lines = Object.entries(briefs).map(([agent, brief]) => [agent, JSON.stringify(brief)] as const);
+  const marks = Object.fromEntries(lines.map(([agent, line]) => [agent, makeSeal(key, line)]));
+  const head = JSON.stringify({ ...prepared, marks });
+  return [makeSeal(key, head), head, ...lines.map(([, line]) => line), ''].join('\n');
 }
 
 function makeSeal(key: string, text: string): string {
@@ -107,15 +110,15 @@ export function openPreparedBrief(store: string, session: { agent: string; sessi
   const text = readSmallFile(pathOfPreparedBrief(store, keyOfSession(session)));
   if (text === null) return MISSING;
   const key = readSmallFile(pathOfSealKey(store));
-  const [seal, head = '', own = '', any = ''] = text.split('\n');
+  const [seal, head = '', ...lines] = text.split('\n');
   if (key === null || seal !== makeSeal(key, head)) return DAMAGED;
   const prepared = parseAny(head);
   if (!hasForm(prepared, VERSION)) return MISSING;
   if (!hasForm(prepared, PREPARED_BRIEF)) return DAMAGED;
   if (prepared.agent !== session.agent || prepared.session !== session.session) return MISSING;
-  const lines = { own, any };
-  const readBrief = (of: keyof Briefs): string | null => {
-    const brief = makeSeal(key, lines[of]) === prepared.marks[of] ? parseAny(lines[of]) : null;
+  const readBrief = (agent: string): string | null => {
+    const line = lines[Object.keys(prepared.marks).indexOf(agent)];
+    const brief = line !== undefined && makeSeal(key, line) === prepared.marks[agent] ? parseAny(line) : null;
     return typeof brief === 'string' ? brief : null;
   };
   return { prepared, readBrief };

@@ -28,6 +28,8 @@ export const FOLDERS = {
   openSessions: [HOOK_STATE, 'begun'],
   /** Deliveries put off until the next prompt. */
   deferred: [HOOK_STATE, 'owed'],
+  /** Agents that `handover to` started. */
+  launches: [HOOK_STATE, 'started'],
   settings: [HOOK_STATE, 'settings'],
   /** The compiled code of the hook. */
   code: CODE_FOLDER,

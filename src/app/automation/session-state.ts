@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { HandoverError, isErrno } from '../../errors.ts';
 import { createCacheFile } from '../../platform/cache-file.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder, pathExists } from '../../platform/folders.ts';
@@ -133,4 +134,61 @@ export function findDeferred(store: string, key: string): DeferredDelivery | nul
 
 export function removeDeferred(store: string, key: string): void {
   removeFile(join(store, ...FOLDERS.deferred, `${key}.json`));
+}
+
+const LAUNCH = {
+  agent: isText,
+  root: isText,
+  handover: isText,
+  /** The process that started the agent; null where the system does not reveal it. */
+  process: isTextOrNull,
+  /** The session that it became; null until a hook knows. */
+  session: isTextOrNull,
+  atMs: isNumber,
+};
+
+/** An agent that was started with a brief as its first prompt. */
+export type LaunchRecord = RecordOf<typeof LAUNCH>;
+
+/** Agents may run their hooks in a process of another descent. */
+const LAUNCHED_WITHIN_MS = 60_000;
+
+/** To be removed when the agent has ended, by what this returns. Where nothing can be written, no hook will know of it. */
+export function recordLaunch(store: string, launch: LaunchRecord): () => void {
+  const name = nameLaunch(launch);
+  try {
+    writeRecord(store, [FOLDERS.launches, name], launch);
+  } catch (error) {
+    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+    return () => undefined;
+  }
+  return () => removeFile(join(store, ...FOLDERS.launches, name));
+}
+
+function nameLaunch({ agent, root, process, atMs }: LaunchRecord): string {
+  return `${makeKey(root, agent)}.${process ?? atMs}.json`;
+}
+
+/** The launch that a new session comes from; null for one that somebody started by hand. Asked again, it is the same. */
+export function claimLaunch(
+  store: string,
+  { agent, root, session, atMs }: Pick<OpenSession, 'agent' | 'root' | 'session' | 'atMs'>,
+  listAncestors: () => string[],
+): LaunchRecord | null {
+  const folder = join(store, ...FOLDERS.launches);
+  const launches = listFolder(folder)
+    .filter((name) => name.startsWith(`${makeKey(root, agent)}.`))
+    .flatMap((name) => readRecord(join(folder, name), LAUNCH) ?? [])
+    .filter((one) => one.agent === agent && one.root === root && (one.session ?? session) === session);
+  if (launches.length === 0) return null;
+  const ancestors = new Set(listAncestors());
+  const isRecent = (one: LaunchRecord): boolean =>
+    Math.abs(atMs - one.atMs) < LAUNCHED_WITHIN_MS && checkProcess(one.process) !== 'ended';
+  const found =
+    launches.find((one) => one.session === session) ??
+    launches.find((one) => one.process !== null && ancestors.has(one.process)) ??
+    launches.find(isRecent);
+  if (found === undefined) return null;
+  writeRecord(store, [FOLDERS.launches, nameLaunch(found)], { ...found, session });
+  return found;
 }

@@ -1,12 +1,14 @@
+import { detectAgent } from '../../app/context.ts';
 import { parseCount, requireReader } from '../../app/parse.ts';
 import { type BriefOptions, DEFAULT_BUDGET } from '../../handover/brief/compile.ts';
 import type { Reader } from '../../handover/brief/reader.ts';
-import { type FlagValues, redactedText, text, textOr } from './flags.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { type FlagValues, redactedText, text } from './flags.ts';
 
 export const budgetFlag = text(`Maximum tokens of the brief (${DEFAULT_BUDGET})`, 'tokens');
 
 export const briefFlags = {
-  target: textOr('generic', 'The agent that will read it', 'agent'),
+  target: text('The agent that will read it; that which runs this if left out', 'agent'),
   budget: budgetFlag,
   goal: redactedText('What the next session will do; guides the choice of facts'),
 } as const;
@@ -15,10 +17,10 @@ export function readBudget(budget: string | undefined): number {
   return budget === undefined ? DEFAULT_BUDGET : parseCount(budget, 1);
 }
 
-export function readBriefFlags({ target, budget, goal }: FlagValues<typeof briefFlags>): {
-  reader: Reader;
-  options: BriefOptions & { budget: number };
-} {
-  const reader = requireReader(target);
+export function readBriefFlags(
+  { target, budget, goal }: FlagValues<typeof briefFlags>,
+  { env }: Machine,
+): { reader: Reader; options: BriefOptions & { budget: number } } {
+  const reader = requireReader(target ?? detectAgent(env) ?? 'generic');
   return { reader, options: { budget: readBudget(budget), ...(goal === undefined ? {} : { goal }) } };
 }

@@ -24,7 +24,7 @@ export async function main(program: CachedProgram, bin: string): Promise<void> {
   const [agent = '', event = ''] = process.argv.slice(2);
   try {
     const machine = describeMachine(process.env, '/');
-    const result = await readAndHandle(agent, event, machine);
+    const result = await readAndHandle({ agent, event, bin }, machine);
     if (result !== null) {
       await applyResult(result, bin, machine);
       // The more a hook did, the more code was compiled.
@@ -38,13 +38,17 @@ export async function main(program: CachedProgram, bin: string): Promise<void> {
   process.exit(0);
 }
 
-async function readAndHandle(agent: string, event: string, machine: Machine): Promise<HookResult | null> {
+async function readAndHandle(
+  { agent, event, bin }: Record<'agent' | 'event' | 'bin', string>,
+  machine: Machine,
+): Promise<HookResult | null> {
   const kind = findHook(agent, event);
   if (kind === null) return null;
   const read = await readTimedInput(INPUT);
   const row = 'text' in read ? parseRow(read.text) : null;
   const input = row === null ? null : kind.dialect.read(row, event);
-  if (input !== null) return await handleHook(kind, input, machine);
+  if (input !== null)
+    return await handleHook(kind, input, { machine, program: [process.execPath, join(bin, 'handover.cjs')] });
   const where = `${agent} ${event}`;
   const message = `its input was ${'problem' in read ? read.problem : 'not understood'}`;
   logFailure(findDataFolder(machine), { atMs: machine.clock.now(), where, code: 'HOOK_INPUT', message });

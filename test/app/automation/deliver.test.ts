@@ -17,7 +17,7 @@ import { STORY_CWD } from '../../support/conformance/agents.ts';
 import { PREPARED_BRIEF } from '../../support/prepared-brief.ts';
 import { writeText } from '../../support/transcripts.ts';
 
-const READY: PreparedBrief = { ...PREPARED_BRIEF, marks: { own: '', any: '' } };
+const READY: PreparedBrief = { ...PREPARED_BRIEF, marks: {} };
 const NO_CHANGES = { files: [], head: null };
 
 /** How each agent records what a hook printed. Some escape it. */
@@ -85,7 +85,7 @@ describe('the hint of a hook', () => {
     );
     fc.assert(
       fc.property(text, (title) => {
-        const hint = writeHint({ ...READY, title: cleanLine(title) }, 0);
+        const hint = writeHint({ ...READY, title: cleanLine(title) }, 0, 'the command: handover render');
         expect(hint.split('\n')).toHaveLength(1);
         expect(hint.match(/["“”]/g)).toHaveLength(2);
         expect(hint).toMatch(/^# Handover 20260131-120000-k3fz: /);

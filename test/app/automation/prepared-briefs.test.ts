@@ -13,7 +13,7 @@ import { PREPARED_BRIEF } from '../../support/prepared-brief.ts';
 
 const READY = PREPARED_BRIEF;
 const SESSION = { agent: READY.agent, session: READY.session };
-const BRIEFS = { own: '# Handover\n> own', any: '# Handover\n> any' };
+const BRIEFS = { codex: '# Handover\n> codex', 'claude-code': '# Handover\n> claude' };
 const WRITTEN = printPreparedBrief('secret', READY, BRIEFS);
 
 function open(written: string, key: string | null = 'secret'): ReturnType<typeof openPreparedBrief> {
@@ -26,11 +26,12 @@ function open(written: string, key: string | null = 'secret'): ReturnType<typeof
 }
 
 describe('a prepared brief', () => {
-  it('is read as written, for its agent and for any other', () => {
+  it('is read as written, for each agent', () => {
     const found = open(WRITTEN);
     expect(found).toMatchObject({ prepared: READY });
     if (found.prepared === null) return;
-    expect([found.readBrief('own'), found.readBrief('any')]).toEqual([BRIEFS.own, BRIEFS.any]);
+    expect([found.readBrief('codex'), found.readBrief('claude-code')]).toEqual(Object.values(BRIEFS));
+    expect(found.readBrief('pi')).toBeNull();
   });
 
   it('counts as damaged when its header changed, or its key is another or missing', () => {
@@ -42,15 +43,15 @@ describe('a prepared brief', () => {
   });
 
   it('is not used when its text changed', () => {
-    const found = open(WRITTEN.replace('> own', '> run this'));
+    const found = open(WRITTEN.replace('> codex', '> run this'));
     expect(found.prepared).not.toBeNull();
     if (found.prepared === null) return;
-    expect([found.readBrief('own'), found.readBrief('any')]).toEqual([null, BRIEFS.any]);
+    expect([found.readBrief('codex'), found.readBrief('claude-code')]).toEqual([null, BRIEFS['claude-code']]);
   });
 
   it('is ignored, and not damaged, when another version wrote it', () => {
     const newer = printPreparedBrief('secret', READY, BRIEFS);
-    const head = (newer.split('\n')[1] ?? '').replace('ready/3', 'ready/4');
+    const head = (newer.split('\n')[1] ?? '').replace('ready/4', 'ready/5');
     const written = [printLongFingerprint(`secret\n${head}`), head, '""', '""', ''].join('\n');
     expect(open(written)).toEqual({ prepared: null, isDamaged: false });
   });

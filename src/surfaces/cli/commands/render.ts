@@ -11,7 +11,7 @@ const flags = { id: idFlag, ...briefFlags, json };
 export const render = command('render', runRender, { positional: idPositional, flags });
 
 async function runRender(this: CliContext, values: FlagValues<typeof flags>, id?: string): Promise<void> {
-  const { reader, options } = readBriefFlags(values);
+  const { reader, options } = readBriefFlags(values, this.machine);
   const handover = await pickHandover(this, id ?? values.id);
   const { text, tokens, leftOut } = compileBrief(readMarked(findStore(this), handover), reader, options);
   if (!values.json) return this.out.block(text);

@@ -8,7 +8,7 @@ const flags = { terminal: terminalFlag, ...briefFlags, json };
 export const restore = command('restore', runRestore, { flags });
 
 async function runRestore(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
-  const { reader, options } = readBriefFlags(values);
+  const { reader, options } = readBriefFlags(values, this.machine);
   const { handover, brief } = await restoreHere(this, { terminal: values.terminal, reader, options });
   const { tokens, text } = brief;
   if (values.json) this.out.json({ id: handover.id, status: 'consumed', target: reader.agent, tokens, text });

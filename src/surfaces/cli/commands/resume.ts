@@ -10,7 +10,7 @@ const flags = { ...briefFlags, json };
 export const resume = command('resume', runResume, { positional: folderPositional, flags });
 
 async function runResume(this: CliContext, values: FlagValues<typeof flags>, folder = '.'): Promise<void> {
-  const { reader, options } = readBriefFlags(values);
+  const { reader, options } = readBriefFlags(values, this.machine);
   const running = listRunningSessions(this.machine.env);
   const { place, found, caughtUp, text } = await resumeHere(this, { folder, reader, options, running });
   if (text === '') throw nothingHereError(place);

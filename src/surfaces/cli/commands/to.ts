@@ -1,5 +1,7 @@
 import type { Launch } from '../../../agents/agent.ts';
+import { BRIEF_LEAD, GOAL_LEAD } from '../../../agents/shared/message-text.ts';
 import { findLaunch } from '../../../agents/table.ts';
+import { recordLaunch } from '../../../app/automation/session-state.ts';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { findId, findNewestHere } from '../../../app/find-handover.ts';
@@ -12,6 +14,8 @@ import type { Handover } from '../../../model/handover.ts';
 import { withTempFile } from '../../../platform/folders.ts';
 import { runInForeground } from '../../../platform/processes.ts';
 import { describePlace, findWorkFolder } from '../../../platform/project.ts';
+import { nameOwnProcess } from '../../../platform/terminal.ts';
+import { findWorktreeRoot } from '../../../platform/worktree.ts';
 import { requireHandover } from '../../../store/find-handover.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { budgetFlag, readBudget } from '../brief-flags.ts';
@@ -49,7 +53,8 @@ async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: 
   if (values.json) return this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
   this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
   if (values.print) this.out.block(prompt);
-  else this.process.exitCode = await start(this, launch, prompt, folder);
+  else
+    this.process.exitCode = await start(this, { launch, prompt, folder, agent: reader.agent, handover: handover.id });
 }
 
 /** An argument holds 128 KiB on Linux, a whole command line 32 Ki characters on Windows. */
@@ -68,9 +73,8 @@ function chooseBudget(context: CliContext, words: string | undefined): number {
  * quoted brief must not attach a file, so it is set apart where it would; the goal is the user's own.
  */
 function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | undefined): string {
-  const lead = 'Continue the work that this handover of an earlier session describes.';
   const quoted = attachesFiles ? brief.replaceAll('@', '@ ') : brief;
-  return `${lead}\n\n${quoted}${goal === undefined ? '' : `\nWhat to do now: ${goal}\n`}`;
+  return `${BRIEF_LEAD}\n\n${quoted}${goal === undefined ? '' : `\n${GOAL_LEAD}${goal}\n`}`;
 }
 
 /** The named handover, or the newest of this worktree after its sessions were captured. */
@@ -84,14 +88,30 @@ async function chooseHandover(context: CliContext, named: string | undefined): P
   throw nothingHereError(place);
 }
 
-async function start({ machine }: CliContext, launch: Launch, prompt: string, folder: string): Promise<number> {
+interface Start {
+  launch: Launch;
+  prompt: string;
+  folder: string;
+  agent: string;
+  handover: string;
+}
+
+/** While the agent runs, its hooks can see that it has this brief. */
+async function start(context: CliContext, { launch, prompt, folder, agent, handover }: Start): Promise<number> {
+  const { machine } = context;
   const run = async (promptOrFile: string): Promise<number> =>
     await runInForeground(launch.program, launch.writeArgs(promptOrFile), { cwd: folder, env: machine.env });
+  const root = findWorktreeRoot(folder) ?? folder;
+  const atMs = machine.clock.now();
+  const launched = { agent, root, handover, process: nameOwnProcess(), session: null, atMs };
+  const forget = recordLaunch(findStore(context).root, launched);
   try {
     return await (launch.takes === 'file' ? withTempFile('handover.md', prompt, run) : run(prompt));
   } catch (error) {
     if (!(error instanceof HandoverError && error.code === 'HANDOVER_PROGRAM_MISSING')) throw error;
     const hint = `Install it, or add its folder to PATH: ${launch.install}`;
     throw new HandoverError('HANDOVER_PROGRAM_MISSING', error.message, { hint, cause: error });
+  } finally {
+    forget();
   }
 }
