@@ -114,6 +114,9 @@ function keyOf(text: string): string {
 const PARTIAL =
   /(?:^| )(?:-run|-k|-t|--grep|--filter|--testNamePattern)\b|::|\.(?:go|py|[jt]sx?|rs|rb|java|php)\b|(?:^| )\.\/[\w-]+/;
 
+/** Older ones say nothing about where the work stands. */
+const MAX_CHECKS = 100;
+
 /** By command, the last run of each check; one that failed is left out once a check at least as wide has run. */
 export function listLastChecks(parts: readonly PartRun[]): PartRun[] {
   const last = new Map<string, PartRun>();
@@ -122,6 +125,7 @@ export function listLastChecks(parts: readonly PartRun[]): PartRun[] {
     const key = keyOf(part.text);
     last.delete(key);
     last.set(key, part);
+    for (const oldest of last.keys()) if (last.size > MAX_CHECKS) last.delete(oldest);
     for (const [other, failed] of last)
       if (failed !== part && failed.status === 'failed' && settles(part, failed)) last.delete(other);
   }

@@ -23,6 +23,7 @@ const MAX_NEWEST_BYTES = 600;
  */
 export function findLogFact(log: SessionLog): Fact | null {
   const steps = log.steps.slice(-MAX_STEPS);
+  const mended = listMended(log);
   const first = steps[0];
   const edits = steps.filter(({ kind, failed }) => kind === 'edit' && failed !== true).slice(-NEWEST_EDITS);
   const isRecent = ({ call }: Message): boolean => first === undefined || call >= first.call;
@@ -42,7 +43,7 @@ export function findLogFact(log: SessionLog): Fact | null {
     ...steps.map((step) => ({
       call: step.call - 0.5,
       line: step.line,
-      text: printStep(log, step, edits.includes(step) ? MAX_NEWEST_BYTES : MAX_ADDED_BYTES),
+      text: printStep(log, step, { addedBytes: edits.includes(step) ? MAX_NEWEST_BYTES : MAX_ADDED_BYTES, mended }),
     })),
     ...prompts,
     ...replies,
@@ -75,24 +76,29 @@ function joinRepeated(entries: readonly string[]): string[] {
   return joined.map(({ text, count }) => (count === 1 ? text : `${text} (${count} times)`));
 }
 
-function printStep(log: SessionLog, step: Step, addedBytes: number): string {
+function printStep(
+  log: SessionLog,
+  step: Step,
+  { addedBytes, mended }: { addedBytes: number; mended: ReadonlySet<number> },
+): string {
   const shown = Object.entries(step.input).map(([name, value]) => {
     const bytes = name === 'new_string' ? addedBytes : MAX_INPUT_BYTES;
     return `${JSON.stringify(name)}: ${JSON.stringify(cutToBytes(value, bytes))}`;
   });
-  return `Tool: ${step.tool} {${shown.join(', ')}}${describeOutcome(log, step)}`;
+  return `Tool: ${step.tool} {${shown.join(', ')}}${describeOutcome(log, step, mended)}`;
 }
 
-/** Whether the checks that a call ran failed and passed since. */
-function isMended(log: SessionLog, call: number): boolean {
-  const parts = log.commands.flatMap(listPartRuns);
-  const failed = parts.filter(({ run, status, check }) => run.call === call && status === 'failed' && check !== null);
+/** The calls whose checks failed and ran again since. */
+function listMended(log: SessionLog): Set<number> {
+  const parts = log.commands.flatMap(listPartRuns).filter(({ check }) => check !== null);
   const last = new Set(listLastChecks(parts));
-  return failed.length > 0 && failed.every((part) => !last.has(part));
+  const failed = parts.filter(({ status }) => status === 'failed');
+  const open = new Set(failed.filter((part) => last.has(part)).map(({ run }) => run.call));
+  return new Set(failed.map(({ run }) => run.call).filter((call) => !open.has(call)));
 }
 
 /** What came of a call: what failed, or the end of what a command printed. */
-function describeOutcome(log: SessionLog, step: Step): string {
+function describeOutcome(log: SessionLog, step: Step, mended: ReadonlySet<number>): string {
   const {
     call,
     kind,
@@ -106,7 +112,7 @@ function describeOutcome(log: SessionLog, step: Step): string {
     log.steps.some((later) => later.call > call && later.input.command === command && later.failed !== null)
   )
     return '\n  run again later';
-  if (failed && isMended(log, call)) return '\n  failed, passed since';
+  if (failed && mended.has(call)) return '\n  failed, ran again since';
   if (failed) return `\n  FAILED: ${cutAtWord(findFailureLines(output, 3).join(' | '), MAX_OUTCOME_BYTES)}`;
   if (kind === 'search') return `\n  Result: ${cutAtWord(cleanLine(output), 90) || 'nothing'}`;
   if (command === undefined) return '';

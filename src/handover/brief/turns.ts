@@ -34,13 +34,12 @@ interface Row {
 export function describeTurns(account: Account, budget: number, rateGoal: (text: string) => number): Block {
   const scale = Math.max(1, budget / 2000);
   const turns = account.turns.filter(({ prompt, closing }) => prompt !== null || closing !== null);
+  const answers = dropSaidAgain(turns);
   const rows = turns.map((turn, at): Row => {
     const isLast = at === turns.length - 1;
     const request = printRequest(account, turn);
     const answer =
-      isLast && turn.closing?.detail?.unfinished === true
-        ? printWorking(account)
-        : dropSaidAgain(turn.closing?.text ?? turn.work?.text ?? '', turns.slice(at + 1));
+      isLast && turn.closing?.detail?.unfinished === true ? printWorking(account) : (answers.get(turn) ?? '');
     const age = turns.length - 1 - at;
     const goal = 1 + rateGoal(`${request} ${answer}`);
     const weight = ((turn.work === null ? 0.8 : 1.3) * (isLast ? LAST_WEIGHT : 1) * goal) / Math.sqrt(1 + age);
@@ -88,25 +87,26 @@ function shareTelling(given: readonly Share[], bytes: number, shortest: number):
   const shares = given.map(({ full, weight }) => ({ full, weight }));
   for (;;) {
     const got = shareOut(shares, bytes);
-    const share = shares.find(({ full }, at) => full > 0 && (got[at] ?? 0) < Math.min(full, shortest));
-    if (share === undefined) return got;
-    share.full = 0;
+    const small = shares.filter(({ full }, at) => full > 0 && (got[at] ?? 0) < Math.min(full, shortest));
+    if (small.length === 0) return got;
+    for (const share of small.slice(0, Math.ceil(small.length / 4))) share.full = 0;
   }
 }
 
 const QUOTED_NAME = /`[^`\n]{3,60}`/g;
 
-/** Without lines whose names all come up again in a later answer: what is said last of a thing holds. */
-function dropSaidAgain(text: string, later: readonly Turn[]): string {
-  const said = later.map(({ closing }) => closing?.text ?? '').join('\n');
-  const isSaidAgain = (line: string): boolean => {
-    const names = line.match(QUOTED_NAME) ?? [];
-    return names.length > 0 && names.every((name) => said.includes(name));
-  };
-  return text
-    .split('\n')
-    .filter((line) => !isSaidAgain(line))
-    .join('\n');
+/** By turn, its answer without lines whose names all come up again in a later one: what is said last of a thing holds. */
+function dropSaidAgain(turns: readonly Turn[]): Map<Turn, string> {
+  const answers = new Map<Turn, string>();
+  const later = new Set<string>();
+  for (const turn of turns.toReversed()) {
+    const lines = (turn.closing?.text ?? turn.work?.text ?? '').split('\n');
+    const names = lines.map((line) => line.match(QUOTED_NAME) ?? []);
+    const isSaidAgain = (own: readonly string[]): boolean => own.length > 0 && own.every((name) => later.has(name));
+    answers.set(turn, lines.filter((_, at) => !isSaidAgain(names[at] ?? [])).join('\n'));
+    for (const name of names.flat()) later.add(name);
+  }
+  return answers;
 }
 
 const WORKING_BYTES = 330;
