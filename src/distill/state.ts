@@ -6,6 +6,7 @@ import { findOutcome, listLastChecks, listPartRuns, wasEditedSince } from './com
 import { listCommits } from './commits.ts';
 import { BY_AGENT, draftFact, OBSERVED } from './facts.ts';
 import type { SessionLog } from './session-log.ts';
+import { splitSegments } from './shell.ts';
 import { isOutsideWork } from './touched-files.ts';
 import { printClosing, type Turn } from './turns.ts';
 
@@ -60,8 +61,6 @@ function describeLast(log: SessionLog, last: Turn | undefined, openTool: string 
     : 'The agent had answered.';
 }
 
-const PUSH = /\bgit\b[^;&|\n]*\bpush\b/;
-
 function describeCommits(log: SessionLog): string | null {
   const commits = listCommits(log.commands);
   const last = commits.at(-1);
@@ -69,7 +68,7 @@ function describeCommits(log: SessionLog): string | null {
   const shown = commits
     .slice(-MAX_COMMITS)
     .map(({ hash, subject }) => `${hash === '' ? '' : `${hash} `}${cutAtWord(subject, MAX_SUBJECT_BYTES)}`);
-  const pushed = log.commands.findLast((run) => PUSH.test(run.command) && run.failed === false);
+  const pushed = log.commands.findLast((run) => run.failed === false && pushes(run.command));
   const state =
     pushed === undefined
       ? 'No push was seen.'
@@ -77,6 +76,10 @@ function describeCommits(log: SessionLog): string | null {
         ? 'Pushed after the last one.'
         : 'Not pushed since.';
   return `Commits of this session${commits.length > MAX_COMMITS ? `, the last ${MAX_COMMITS} of ${commits.length}` : ''}: ${shown.join('; ')}. ${state}`;
+}
+
+function pushes(command: string): boolean {
+  return command.includes('push') && splitSegments(command).some(({ use }) => use === 'git push');
 }
 
 function describeEdits(log: SessionLog): string | null {
@@ -147,12 +150,15 @@ export function findBlockerFacts(log: SessionLog): (Fact | null)[] {
   return [draftFact('blocker', { text, line: stop.line, ...OBSERVED, ...common }), ...questions];
 }
 
+/** A break in the middle of a sentence. */
+const BROKEN_LINE = /(?<=[\p{L}\p{N},])\n(?=\p{Ll})/gu;
+
 /** Questions asked by a call, and those at the end of the last reply if no call followed it. */
 function findQuestions(log: SessionLog): { text: string; line: number }[] {
   const asked = [...log.pending.values()].filter((call) => call.source === 'answer');
   const last = log.replies.at(-1);
   const waits = log.lastSpeaker === 'agent' && last?.call === log.calls;
-  const spoken = splitMessage(waits ? last.text : '')
+  const spoken = splitMessage(waits ? last.text.replace(BROKEN_LINE, ' ') : '')
     .filter(({ isCode }) => !isCode)
     .flatMap(({ text }) => text.split(/(?<=[.!?؟]["')]?)\s+|(?<=[？。！])/))
     .filter((sentence) => /[?？؟]["')]?$/.test(sentence.trim()))
