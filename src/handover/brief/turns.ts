@@ -5,7 +5,7 @@ import { fitMessage, type Share, shareOut } from './fit.ts';
 import { QUOTE, readMessage } from './lines.ts';
 import { BARE_BYTES, describeAuthor, findAnswered } from './user.ts';
 
-/** Of the room for the turns, what the requests may take at most. */
+/** Of the room for the turns, what the requests may take at most while the answers need the rest. */
 const REQUESTS_SHARE = 0.38;
 const MAX_REQUEST_BYTES = 420;
 const REPEATED_REQUEST_BYTES = 70;
@@ -59,8 +59,9 @@ export function describeTurns(account: Account, budget: number, rateGoal: (text:
         full: Math.min(MAX_REQUEST_BYTES, countUtf8Bytes(request)),
         weight,
       }));
-      const requests = shareTelling(asked, room * REQUESTS_SHARE, SHORTEST_REQUEST);
       const frames = rows.length * FRAME_BYTES;
+      const unclaimed = room - frames - rows.reduce((sum, { full }) => sum + full, 0);
+      const requests = shareTelling(asked, Math.max(room * REQUESTS_SHARE, unclaimed), SHORTEST_REQUEST);
       const left = room - requests.reduce((sum, size) => sum + size, 0) - frames;
       const answers = shareTelling(rows, left, SHORTEST_CLOSING);
       const isTold = rows.map((_, at) => (requests[at] ?? 0) > 0 || (answers[at] ?? 0) >= SHORTEST_CLOSING);
