@@ -149,8 +149,8 @@ function fillBlocks(blocks: readonly Block[], room: number): Printed[] {
   });
   const shared = blocks.flatMap((block, at) => {
     if (block.weight === null) return [];
-    const full = countLineBytes(block.print(block.most).lines);
-    return full === 0 ? [] : [{ at, block, full: Math.min(block.most, full + 1), weight: block.weight }];
+    const full = measureFull(block);
+    return full === 0 ? [] : [{ at, block, full, weight: block.weight }];
   });
   left -= shared.reduce((sum, { at }) => sum + (headings[at] ?? 0), 0);
   let allowed = shareOut(shared, left);
@@ -169,6 +169,18 @@ function fillBlocks(blocks: readonly Block[], room: number): Printed[] {
     allowed = next;
   }
   return printed;
+}
+
+const MARGINS = [1, 1.1, 1.25, 1.5, 2];
+
+/** The bytes in which a block prints all that it has to say: it may need a margin to share out among its parts. */
+function measureFull(block: Block): number {
+  const whole = countLineBytes(block.print(block.most).lines);
+  if (whole === 0) return 0;
+  const enough = MARGINS.map((margin) => Math.min(block.most, Math.ceil(whole * margin) + 1)).find(
+    (bytes) => countLineBytes(block.print(bytes).lines) === whole,
+  );
+  return enough ?? block.most;
 }
 
 const MAX_GOAL_BYTES = 600;
