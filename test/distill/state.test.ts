@@ -14,8 +14,8 @@ import {
   type Step,
   scriptSession,
   stateOf,
-  useTool,
   user,
+  useTool,
   withRole,
 } from '../support/scripted-session.ts';
 
@@ -70,7 +70,8 @@ describe('how a session ended', () => {
   });
 
   it('is an answer though a question stands far above its end', () => {
-    const words = 'Why did it fail?\n\nThe status was lost.\n\nIt is kept now.\n\nAll tests pass.\n\nThe page is written.';
+    const words =
+      'Why did it fail?\n\nThe status was lost.\n\nIt is kept now.\n\nAll tests pass.\n\nThe page is written.';
     expect(endOf(first, agent(words))).toBe('The agent had answered.');
   });
 
@@ -79,7 +80,9 @@ describe('how a session ended', () => {
   });
 
   it('is not an interruption once the agent went on with another request', () => {
-    expect(endOf(first, agent('I look.'), interruption(), user('Go on then'), finished)).toBe('The agent had answered.');
+    expect(endOf(first, agent('I look.'), interruption(), user('Go on then'), finished)).toBe(
+      'The agent had answered.',
+    );
   });
 
   it('has the number of messages and calls, and the branch', () => {
@@ -103,7 +106,9 @@ describe('edits in the state of a session', () => {
   it('are those since the last commit, the newest first', () => {
     const steps = [edit('src/upload.ts', 'a();'), edit('src/retry.ts', 'b();'), edit('src/retry.ts', 'c();')];
     expect(edits(...steps)).toBe('Edited and not committed here: retry.ts (2 edits), upload.ts (1 edit).');
-    expect(edits(...steps, commit, edit('docs/retry.md', 'd'))).toBe('Edited since the last commit: retry.md (1 edit).');
+    expect(edits(...steps, commit, edit('docs/retry.md', 'd'))).toBe(
+      'Edited since the last commit: retry.md (1 edit).',
+    );
     expect(edits(...steps, commit)).toBe('No file was edited since the last commit.');
   });
 
@@ -169,7 +174,9 @@ describe('what was done outside of the files', () => {
   });
 
   it('is nothing that failed or only looked', () => {
-    expect(actions(fail('gh pr create --title x', 'no commits'), run('gh pr view 12', 'Retry uploads #12'))).toBeUndefined();
+    expect(
+      actions(fail('gh pr create --title x', 'no commits'), run('gh pr view 12', 'Retry uploads #12')),
+    ).toBeUndefined();
     expect(actions(useTool('mcp__tracker__get_issue', 'SHOP-12', 'The upload fails'))).toBeUndefined();
   });
 });

@@ -30,18 +30,18 @@ describe('the closing words of a turn', () => {
       second,
       agent('The page is written.'),
     );
-    expect(withRole(facts, 'closing').map(({ text, detail, trust, origin }) => [detail?.turn, text, trust, origin])).toEqual(
-      [[1, 'The upload now waits and tries again, five times at most.', 'quoted', 'agent']],
-    );
+    expect(
+      withRole(facts, 'closing').map(({ text, detail, trust, origin }) => [detail?.turn, text, trust, origin]),
+    ).toEqual([[1, 'The upload now waits and tries again, five times at most.', 'quoted', 'agent']]);
     expect(withRole(facts, 'stopped').map(({ text, detail }) => [detail?.turn, text])).toEqual([
       [2, 'The page is written.'],
     ]);
   });
 
   it('are joined with the words before them where they are short', () => {
-    expect(textsOf('stopped', first, run('npm test'), agent('The retry waits for two seconds.'), agent('Done.'))).toEqual([
-      'The retry waits for two seconds.\nDone.',
-    ]);
+    expect(
+      textsOf('stopped', first, run('npm test'), agent('The retry waits for two seconds.'), agent('Done.')),
+    ).toEqual(['The retry waits for two seconds.\nDone.']);
     const long = `The retry waits. ${'It is safe to call it twice. '.repeat(12)}`.trim();
     expect(textsOf('stopped', first, run('npm test'), agent('Some words before.'), agent(long))).toEqual([long]);
   });
@@ -100,12 +100,21 @@ describe('the words on the way', () => {
   const words = `The client swallows the status. ${'This is why nothing tries again. '.repeat(6)}`.trim();
 
   it('are kept of the last turn where they say something', () => {
-    const facts = distillSession(first, agent(words), run('npm test'), agent('I look.'), run('npm test'), agent('Done.'));
+    const facts = distillSession(
+      first,
+      agent(words),
+      run('npm test'),
+      agent('I look.'),
+      run('npm test'),
+      agent('Done.'),
+    );
     expect(withRole(facts, 'working').map(({ text }) => text)).toEqual([words]);
   });
 
   it('of earlier turns are not kept', () => {
-    expect(textsOf('working', first, agent(words), run('npm test'), agent('Done.'), second, agent('Done.'))).toEqual([]);
+    expect(textsOf('working', first, agent(words), run('npm test'), agent('Done.'), second, agent('Done.'))).toEqual(
+      [],
+    );
   });
 });
 
