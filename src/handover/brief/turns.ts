@@ -1,6 +1,6 @@
 import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import type { Account, Turn } from './account.ts';
-import { type Block, countLineBytes, type Printed } from './block.ts';
+import { type Block, countLineBytes, NOTHING, type Printed } from './block.ts';
 import { fitMessage, type Share, shareOut } from './fit.ts';
 import { QUOTE, readMessage } from './lines.ts';
 import { BARE_BYTES, describeAuthor, findAnswered } from './user.ts';
@@ -16,6 +16,7 @@ const SHORTEST_CLOSING = 70;
 const SHORTEST_REQUEST = 50;
 const MAX_DONE_BYTES = 560;
 const DONE_TASKS = 9;
+const DONE_FRAME = 15;
 /** The last answer tells where things are. */
 const LAST_WEIGHT = 2.5;
 
@@ -66,6 +67,7 @@ export function describeTurns(account: Account, budget: number, rateGoal: (text:
       const answers = shareTelling(rows, left, SHORTEST_CLOSING);
       const isTold = rows.map((_, at) => (requests[at] ?? 0) > 0 || (answers[at] ?? 0) >= SHORTEST_CLOSING);
       const skipped = isTold.filter((told) => !told).length;
+      if (skipped === rows.length) return countLineBytes(printed.lines) > bytes ? NOTHING : printed;
       if (skipped > 0)
         printed.lines.push(`${QUOTE}- (${skipped === 1 ? '1 turn is' : `${skipped} turns are`} left out)`);
       for (const [at, row] of rows.entries()) {
@@ -119,9 +121,12 @@ function printWorking({ working }: Account): string {
 
 function printDone({ tasks }: Account, bytes: number): Printed {
   const done = tasks.filter(({ status }) => status === 'completed');
-  if (done.length === 0) return { lines: [], ids: [] };
+  if (done.length === 0 || bytes < SHORTEST_CLOSING) return { lines: [], ids: [] };
   const texts = done.slice(-DONE_TASKS).map(({ text }) => cutAtWord(cleanLine(text), 110));
-  return { lines: [`${QUOTE}Tasks done: ${cutAtWord(texts.join('; '), bytes)}`], ids: done.map(({ id }) => id) };
+  return {
+    lines: [`${QUOTE}Tasks done: ${cutAtWord(texts.join('; '), bytes - DONE_FRAME)}`],
+    ids: done.map(({ id }) => id),
+  };
 }
 
 function printRequest(account: Account, { prompt }: Turn): string {
