@@ -49,7 +49,9 @@ function printByFolder(label: string, files: readonly Fact[], bytes: number): Pr
 
 function describeFile(fact: Fact): string {
   const edits = readNumber(fact, 'edits');
-  const declared = Array.isArray(fact.detail?.declared) ? fact.detail.declared.slice(0, 3).map(String) : [];
+  const declared = Array.isArray(fact.detail?.declared)
+    ? fact.detail.declared.slice(0, 3).map((name) => revealControls(String(name)))
+    : [];
   const marks = [
     ...(fact.status === 'created' ? ['new'] : []),
     ...(fact.status === 'deleted' ? ['deleted'] : []),
@@ -66,7 +68,9 @@ const MAX_COMMAND_BYTES = 90;
 const COMMANDS_PER_LINE = 3;
 
 /** Commands to run again, the likeliest first, each with its own outcome; then links. */
-export function describeCommands({ commands, links }: Account): Block {
+export function describeCommands({ commands, commits, links, state }: Account): Block {
+  // Where it stands tells the commits; older handovers do not say where it stands.
+  const references = state === null ? [...commits, ...links] : links;
   const ranked = [...commands].sort((a, b) => rateCommand(b) - rateCommand(a));
   return {
     heading: 'Commands',
@@ -75,8 +79,8 @@ export function describeCommands({ commands, links }: Account): Block {
     print: (bytes) => {
       const shown: Fact[] = [];
       let left = bytes;
-      for (const fact of [...ranked, ...links]) {
-        const size = countUtf8Bytes(printCommand(fact)) + SEPARATOR.length;
+      for (const fact of [...ranked, ...references]) {
+        const size = countUtf8Bytes(printCommand(fact)) + countUtf8Bytes(SEPARATOR);
         if (size > left) continue;
         left -= size;
         shown.push(fact);
