@@ -7,7 +7,7 @@ import { listCommits } from './commits.ts';
 import { BY_AGENT, draftFact, OBSERVED } from './facts.ts';
 import type { SessionLog } from './session-log.ts';
 import { splitSegments } from './shell.ts';
-import { isOutsideWork } from './touched-files.ts';
+import { isOutsideWork, relatePath } from './touched-files.ts';
 import { printClosing, type Turn } from './turns.ts';
 
 const MAX_COMMITS = 4;
@@ -89,7 +89,10 @@ function describeEdits(log: SessionLog): string | null {
     .filter((file) => !/[\\/]\.claude[\\/]/.test(file.path))
     .sort((a, b) => b.lastEdit - a.lastEdit);
   if (edited.length === 0) return since === 0 ? null : 'No file was edited since the last commit.';
-  const names = edited.slice(0, MAX_FILES).map((file) => `${baseName(file.path)} (${countEdits(file.edits)})`);
+  const bases = edited.map(({ path }) => baseName(path));
+  const nameOf = (path: string): string =>
+    bases.filter((base) => base === baseName(path)).length === 1 ? baseName(path) : relatePath(path, log.cwd);
+  const names = edited.slice(0, MAX_FILES).map((file) => `${nameOf(file.path)} (${countEdits(file.edits)})`);
   const more = edited.length > MAX_FILES ? ` and ${edited.length - MAX_FILES} more files` : '';
   return `Edited ${since === 0 ? 'and not committed here' : 'since the last commit'}: ${names.join(', ')}${more}.`;
 }

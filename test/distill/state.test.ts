@@ -112,6 +112,12 @@ describe('edits in the state of a session', () => {
     expect(edits(...steps, commit)).toBe('No file was edited since the last commit.');
   });
 
+  it('name files of the same name by their path', () => {
+    expect(edits(edit('src/cart/index.ts', 'a();'), edit('src/user/index.ts', 'b();'), edit('src/a.ts', 'c();'))).toBe(
+      'Edited and not committed here: a.ts (1 edit), src/user/index.ts (1 edit), src/cart/index.ts (1 edit).',
+    );
+  });
+
   it('are not told where nothing was edited or committed', () => {
     expect(edits(run('npm test'))).toBeUndefined();
   });
