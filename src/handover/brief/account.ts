@@ -102,7 +102,8 @@ function place(account: Account, turns: Map<number, Turn>, fact: Fact): void {
 /** Of an earlier session only what still holds was taken over. */
 function placeEarlier(account: Account, fact: Fact): void {
   if (fact.kind === 'constraint' || fact.kind === 'goal') account.rules.push(fact);
-  else if (fact.kind === 'decision' && fact.detail?.role !== undefined) account.settled.push(fact);
+  else if (fact.kind === 'decision' && (fact.detail?.role !== undefined || fact.origin === 'human'))
+    account.settled.push(fact);
   else account.said.push(fact);
 }
 

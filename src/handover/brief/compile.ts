@@ -106,6 +106,7 @@ function listBlocks(
   { goal, changes, budget }: { goal: Goal | null; changes: ChangesSince | null; budget: number },
 ): Block[] {
   const account = buildAccount(handover);
+  const rateGoal = (text: string): number => rateForGoal(goal, text);
   return [
     describeSince(changes),
     describeGoal(goal, account),
@@ -118,9 +119,9 @@ function listBlocks(
     describeDeclared(account),
     describeSettled(account),
     describeDocuments(account),
-    describeTurns(account, budget, (text) => rateForGoal(goal, text)),
+    describeTurns(account, budget, rateGoal),
     describeSteps(account, budget),
-    describeFiles(account),
+    describeFiles(account, rateGoal),
     describeCommands(account),
     describeImported(handover, account),
     describeSaid(account),
@@ -166,7 +167,10 @@ function describeState(handover: Handover, { state, changed }: Account): Block {
   const { git } = handover.workspace;
   const tree = git === null || isForeign(handover) ? null : printTree(git);
   const entries: Entry[] = [
-    ...(state === null ? [] : [{ lines: quoteLines(state.text), id: state.id }]),
+    ...(state === null ? [] : quoteLines(state.text)).map((line, at) => ({
+      lines: [line],
+      id: at === 0 ? (state?.id ?? null) : null,
+    })),
     ...(tree === null ? [] : [{ lines: [`${QUOTE}git: ${tree.head.slice(QUOTE.length)}`], id: null }]),
     ...(changed.length > 0 ? [] : (tree?.files ?? []).slice(0, MAX_TREE_FILES)).map((line) => ({
       lines: [line],

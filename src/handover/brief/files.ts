@@ -4,12 +4,17 @@ import { type Account, readNumber } from './account.ts';
 import type { Block, Printed } from './block.ts';
 import { QUOTE } from './lines.ts';
 
-/** Files with what was done to them, by folder; the newest first. */
-export function describeFiles({ changed, otherFiles }: Account): Block {
-  const newest = [...changed].sort((a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
-  const likely = [...otherFiles]
-    .sort((a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance'))
-    .slice(0, MAX_OTHERS);
+/** Files with what was done to them, by folder; those about the goal first, then the newest. */
+export function describeFiles({ changed, otherFiles }: Account, rateGoal: (text: string) => number): Block {
+  const sort = (files: readonly Fact[], compare: (a: Fact, b: Fact) => number): Fact[] => {
+    const goal = new Map(files.map((fact) => [fact, rateGoal(fact.text)]));
+    return [...files].sort((a, b) => (goal.get(b) ?? 0) - (goal.get(a) ?? 0) || compare(a, b));
+  };
+  const newest = sort(changed, (a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
+  const likely = sort(otherFiles, (a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance')).slice(
+    0,
+    MAX_OTHERS,
+  );
   return {
     heading: 'Files',
     weight: 8,
