@@ -58,7 +58,7 @@ const anyFact: fc.Arbitrary<Fact> = fc
       origin: fc.constantFrom('human', 'agent', 'tool', 'git', 'import'),
       pinned: fc.boolean(),
       detail: anyDetail,
-      sources: fc.constantFrom([], [{ line: 3 }], [{ session: 's-0', line: 3 }]),
+      sources: fc.constantFrom<Fact['sources']>([], [{ line: 3 }], [{ session: 's-0', line: 3 }]),
     },
     { requiredKeys: ['kind', 'text', 'trust', 'origin'] },
   )
