@@ -1,4 +1,4 @@
-// Writes the briefs in docs/briefs.md anew, each as the built library makes it of a told session up to its first
+// Writes the briefs in docs/briefs.md anew, each as the built library makes it of an invented session up to its first
 // compaction. A test compares the file with what this writes, so run it when the brief changes: npm run build && npm run briefs
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { captureSession, compileBrief, findReader, inspectTranscript, sealHandover } from '../dist/internals/index.mjs';
 
 const PAGE = 'docs/briefs.md';
-/** A fenced block that names a told session and a budget. */
+/** A fenced block that names an invented session and a budget. */
 const BLOCK = /^```text (\S+) (\d+)\n[\s\S]*?^```$/gm;
 
 const folder = mkdtempSync(join(tmpdir(), 'handover-briefs-'));

@@ -156,14 +156,17 @@ function findErrorFacts(log: SessionLog, parts: readonly PartRun[]): Fact[] {
     if (part.status !== 'failed') continue;
     const { run, use, text } = part;
     const age = log.calls - run.call;
-    const isOpen = open.has(part) && age < OPEN_FOR_CALLS && !wasMendedSince(log, run);
-    const isOver = parts.some((later) => later.use === use && later.run.call > run.call && later.status === 'ok');
+    const isLast = open.has(part);
+    const isOpen = isLast && age < OPEN_FOR_CALLS && !wasMendedSince(log, run);
+    const isOver =
+      (part.check !== null && !isLast) ||
+      parts.some((later) => later.use === use && later.run.call > run.call && later.status === 'ok');
     const lines = findFailureLines(run.output, isOpen ? LINES_OF_OPEN : LINES_OF_OTHERS);
     for (const [index, line] of lines.entries()) {
       const fact = draftFact('error', {
         text: cutAtWord(line, MAX_ERROR_BYTES),
         line: run.line,
-        status: isOpen ? 'open' : isOver || part.check !== null ? 'closed' : 'unknown',
+        status: isOpen ? 'open' : isOver ? 'closed' : 'unknown',
         ...OBSERVED,
         age,
         detail: {

@@ -14,9 +14,6 @@ export interface Commit {
 
 /** How git reports a new commit: branch, hash, subject. */
 const COMMITTED = /^\[([^\]\n]{1,200}?)(?: \(root-commit\))? ([0-9a-f]{7,40})\] (.+)$/gm;
-const AMENDS = /\bgit\b[^;&|\n]*\bcommit\b[^;&|\n]*\s--amend\b/;
-const UNDOES = /\bgit\b[^;&|\n]*\breset\b[^;&|\n]*\bHEAD[~^]/;
-
 /** The commits that commands made, without those that were amended or reset since. */
 export function listCommits(commands: readonly CommandRun[]): Commit[] {
   return followCommits(commands).commits;
@@ -32,7 +29,8 @@ function followCommits(commands: readonly CommandRun[]): { commits: Commit[]; lo
   const lost: string[] = [];
   for (const run of commands) {
     if (run.failed !== false) continue;
-    if (AMENDS.test(run.command) || UNDOES.test(run.command)) lost.push(...commits.splice(-1).map(({ hash }) => hash));
+    const undone = countUndone(run.command);
+    if (undone > 0) lost.push(...commits.splice(-undone).map(({ hash }) => hash));
     if (!run.command.includes('commit')) continue;
     const reported = [...run.output.matchAll(COMMITTED)];
     if (reported.length === 0 && splitSegments(run.command).some(({ use }) => use === 'git commit'))
@@ -41,6 +39,16 @@ function followCommits(commands: readonly CommandRun[]): { commits: Commit[]; lo
       commits.push({ hash: hash.slice(0, 10), branch, subject: cleanLine(subject), body: readBody(run.command), run });
   }
   return { commits, lost };
+}
+
+/** How many of the last commits a command takes back. */
+function countUndone(command: string): number {
+  return splitSegments(command).reduce((sum, { use, text }) => {
+    if (use === 'git commit') return / --amend(?= |$)/.test(text) ? sum + 1 : sum;
+    const back = use === 'git reset' ? / HEAD(~\d{0,3}|\^{1,20})(?= |$)/.exec(text)?.[1] : undefined;
+    if (back === undefined) return sum;
+    return sum + (back.startsWith('^') ? back.length : Number(back.slice(1) || 1));
+  }, 0);
 }
 
 const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1\n([\s\S]*?)\n\s*\2\b/;

@@ -79,19 +79,6 @@ function findLines(output: string, pattern: RegExp, limit: number): string[] {
 const CHECKS =
   /\b(?:test|tests|pytest|jest|vitest|mocha|rspec|ctest|nextest|phpunit|playwright|lint|eslint|ruff|mypy|tsc|biome|check|clippy|vet|fmt|format|prettier|build|compile|typecheck|verify|validate|Invoke-Pester)\b/;
 
-/** Programs that run any task: the success of one says nothing about another. */
-const RUNNING_OTHERS =
-  /^(?:npm|pnpm|yarn|bun|deno|make|just|task|mise|rake|docker|python\d?|bundle|conda|php|node|sh|bash)\b/;
-const WHOLE = /\b(?:test|tests|verify|ci|all|spec)\b|^gradlew? check\b|^\.?\/?gradlew check\b/;
-
-/** Whether the success of one check settles the failure of another: the same check, or a wider one of the same tool. */
-export function covers(later: string, failed: string): boolean {
-  if (later === failed) return true;
-  const [tool = ''] = later.split(' ');
-  if (tool !== failed.split(' ')[0] || RUNNING_OTHERS.test(tool)) return false;
-  return WHOLE.test(later) || (isCheck(later) && !WHOLE.test(failed) && later.split(' ')[1] === undefined);
-}
-
 /** Whether a command checks the work: tests, builds, linters, type checks. */
 export function isCheck(use: string): boolean {
   return CHECKS.test(use) || use === 'make';

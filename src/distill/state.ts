@@ -6,7 +6,8 @@ import { findOutcome, listLastChecks, listPartRuns, wasEditedSince } from './com
 import { listCommits } from './commits.ts';
 import { BY_AGENT, draftFact, OBSERVED } from './facts.ts';
 import type { SessionLog } from './session-log.ts';
-import { isOutsideWork } from './touched-files.ts';
+import { splitSegments } from './shell.ts';
+import { isOutsideWork, relatePath } from './touched-files.ts';
 import { printClosing, type Turn } from './turns.ts';
 
 const MAX_COMMITS = 4;
@@ -62,8 +63,6 @@ function describeLast(log: SessionLog, last: Turn | undefined, openTool: string 
     : 'The agent had answered.';
 }
 
-const PUSH = /\bgit\b[^;&|\n]*\bpush\b/;
-
 function describeCommits(log: SessionLog): string | null {
   const commits = listCommits(log.commands);
   const last = commits.at(-1);
@@ -71,7 +70,7 @@ function describeCommits(log: SessionLog): string | null {
   const shown = commits
     .slice(-MAX_COMMITS)
     .map(({ hash, subject }) => `${hash === '' ? '' : `${hash} `}${cutAtWord(subject, MAX_SUBJECT_BYTES)}`);
-  const pushed = log.commands.findLast((run) => PUSH.test(run.command) && run.failed === false);
+  const pushed = log.commands.findLast((run) => run.failed === false && pushes(run.command));
   const state =
     pushed === undefined
       ? 'No push was seen.'
@@ -81,6 +80,10 @@ function describeCommits(log: SessionLog): string | null {
   return `Commits of this session${commits.length > MAX_COMMITS ? `, the last ${MAX_COMMITS} of ${commits.length}` : ''}: ${shown.join('; ')}. ${state}`;
 }
 
+function pushes(command: string): boolean {
+  return command.includes('push') && splitSegments(command).some(({ use }) => use === 'git push');
+}
+
 function describeEdits(log: SessionLog): string | null {
   const since = listCommits(log.commands).at(-1)?.run.call ?? 0;
   const edited = [...log.files.values()]
@@ -88,7 +91,10 @@ function describeEdits(log: SessionLog): string | null {
     .filter((file) => !/[\\/]\.claude[\\/]/.test(file.path))
     .sort((a, b) => b.lastEdit - a.lastEdit);
   if (edited.length === 0) return since === 0 ? null : 'No file was edited since the last commit.';
-  const names = edited.slice(0, MAX_FILES).map((file) => `${baseName(file.path)} (${countEdits(file.edits)})`);
+  const bases = edited.map(({ path }) => baseName(path));
+  const nameOf = (path: string): string =>
+    bases.filter((base) => base === baseName(path)).length === 1 ? baseName(path) : relatePath(path, log.cwd);
+  const names = edited.slice(0, MAX_FILES).map((file) => `${nameOf(file.path)} (${countEdits(file.edits)})`);
   const more = edited.length > MAX_FILES ? ` and ${edited.length - MAX_FILES} more files` : '';
   return `Edited ${since === 0 ? 'and not committed here' : 'since the last commit'}: ${names.join(', ')}${more}.`;
 }
@@ -149,12 +155,15 @@ export function findBlockerFacts(log: SessionLog): (Fact | null)[] {
   return [draftFact('blocker', { text, line: stop.line, ...OBSERVED, ...common }), ...questions];
 }
 
+/** A break in the middle of a sentence. */
+const BROKEN_LINE = /(?<=[\p{L}\p{N},])\n(?=\p{Ll})/gu;
+
 /** Questions asked by a call, and those at the end of the last reply if no call followed it. */
 function findQuestions(log: SessionLog): { text: string; line: number }[] {
   const asked = [...log.pending.values()].filter((call) => call.source === 'answer');
   const last = log.replies.at(-1);
   const waits = log.lastSpeaker === 'agent' && last?.call === log.calls;
-  const spoken = splitMessage(waits ? last.text : '')
+  const spoken = splitMessage(waits ? last.text.replace(BROKEN_LINE, ' ') : '')
     .filter(({ isCode }) => !isCode)
     .flatMap(({ text }) => text.split(/(?<=[.!?؟]["')]?)\s+|(?<=[？。！])/))
     .filter((sentence) => /[?？؟]["')]?$/.test(sentence.trim()))

@@ -65,6 +65,10 @@ function joinCells(row: string): string {
     .join('; ');
 }
 
+/** Not the marks of names and globs, as in `__init__` and `src/**`. */
+const STRONG = /(?<![\w/*`])\*\*(?=[^\s*])((?:[^*]|\*(?!\*)){1,300})\*\*(?![\w/*`])/g;
+const STRONG_BY_LINES = /(?<!\w)__([^_\n]{1,150} [^_\n]{1,150})__(?!\w)/g;
+
 function stripEmphasis(text: string): string {
-  return text.replace(/\*\*|__(?=\S[^_]*__)/g, '').trim();
+  return text.replace(STRONG, '$1').replace(STRONG_BY_LINES, '$1').trim();
 }

@@ -8,32 +8,34 @@ import {
   distillSession,
   edit,
   fail,
+  inBackground,
   ofKind,
   open,
   run,
   type Step,
   scriptSession,
   user,
+  withRole,
 } from '../support/scripted-session.ts';
 
 /** The story of the conformance suite as a stream of events: a result belongs to the call before it. */
 function playStory(): Event[] {
   let call = '';
   const steps = STORY.map(
-    (told: Told): Step =>
+    (event: Told): Step =>
       (id) => {
-        switch (told.type) {
+        switch (event.type) {
           case 'prompt':
           case 'reply':
           case 'plan':
-            return [told];
+            return [event];
           case 'call':
             call = id;
-            return [{ ...told, call, tool: 'tool' }];
+            return [{ ...event, call, tool: 'tool' }];
           case 'result':
-            return [{ ...told, call }];
+            return [{ ...event, call }];
           default:
-            throw new Error(told.type);
+            throw new Error(event.type);
         }
       },
   );
@@ -68,13 +70,21 @@ describe('distilling a session', () => {
   it('keeps the last outcome of a check, and closes errors that a later success resolved', () => {
     expect(ofKind(facts, 'check').map((check) => [check.text, check.status])).toEqual([['npm test', 'ok']]);
     expect(ofKind(facts, 'error').map((error) => [error.text, error.status])).toEqual([
-      ['TypeError: retry is not a function', 'closed'],
+      ['FAIL upload.test.ts', 'closed'],
     ]);
   });
 
-  it('keeps what was rejected, as said by the agent', () => {
-    const rejected = ofKind(facts, 'rejected').map((fact) => [fact.text, fact.trust, fact.origin]);
-    expect(rejected).toEqual([['We use exponential backoff instead of a queue.', 'quoted', 'agent']]);
+  it('quotes the agent’s words, and makes no claim of them', () => {
+    const words = withRole(facts, 'closing').map((fact) => [fact.kind, fact.text, fact.trust, fact.origin]);
+    expect(words).toEqual([
+      [
+        'note',
+        'The function does not exist yet, so I add it. We use exponential backoff instead of a queue.',
+        'quoted',
+        'agent',
+      ],
+    ]);
+    expect(facts.filter(({ kind }) => ['decision', 'rejected', 'next', 'blocker'].includes(kind))).toEqual([]);
   });
 
   it('points each fact to the line it came from', () => {
@@ -89,7 +99,7 @@ describe('distilling a session', () => {
 
 describe('distilling, where handoff V2 failed', () => {
   it('V2-3: takes a call with a result as finished, one without as running', () => {
-    const facts = distillSession(run('make all'), open({ kind: 'command', command: 'make deploy', background: true }));
+    const facts = distillSession(run('make all'), inBackground('make deploy', 'bash_1'));
     expect(ofKind(facts, 'running').map((fact) => fact.text)).toEqual(['make deploy']);
   });
 

@@ -76,27 +76,41 @@ describe('files of a session', () => {
     ]);
   });
 
-  it('of one name are distinguished, each with its own symbols', () => {
+  it('of one name are distinguished, each with the names that edits declared in it', () => {
     const facts = distillSession(
       edit('src/cart/index.ts', 'export function openCart() {}'),
       edit('src/user/index.ts', 'export function openUser() {}'),
-      read('src/cart/limits.ts', 'export const cartLimit = 5;'),
-      read('src/user/limits.ts', 'export const userLimit = 5;'),
-      agent('Both `openCart` and `openUser` are there; `cartLimit` and `userLimit` hold.'),
+      agent('Both `openCart` and `openUser` are there.'),
     );
-    const symbols = ofKind(facts, 'file').map(({ text, detail }) => [text, Object.keys(detail?.names ?? {})]);
-    expect(symbols).toContainEqual(['src/cart/index.ts', ['openCart']]);
-    expect(symbols).toContainEqual(['src/user/index.ts', ['openUser']]);
-    expect(symbols).toContainEqual(['src/cart/limits.ts', ['cartLimit']]);
-    expect(symbols).toContainEqual(['src/user/limits.ts', ['userLimit']]);
+    expect(ofKind(facts, 'file').map(({ text, detail }) => [text, detail?.declared])).toEqual([
+      ['src/cart/index.ts', ['openCart']],
+      ['src/user/index.ts', ['openUser']],
+    ]);
   });
 
-  it('list their symbols by qualified name', () => {
+  it('have at most three declared names, those spoken of most often first', () => {
+    const names = ['openCart', 'closeCart', 'emptyCart', 'countCart', 'printCart'];
     const facts = distillSession(
-      edit('src/cart.ts', 'export class Cart {\n  addItem() {}\n}\nCart.addItem();'),
-      agent('`Cart.addItem` puts an item into the cart, and `Cart.addItem` may be called twice.'),
+      edit('src/cart.ts', names.map((name) => `function ${name}() {}`).join('\n')),
+      agent('There are openCart, closeCart, emptyCart and countCart.'),
+      agent('Call countCart before emptyCart, and countCart after it.'),
     );
-    expect(Object.keys(ofKind(facts, 'file')[0]?.detail?.names ?? {})).toContain('Cart.addItem');
+    expect(ofKind(facts, 'file')[0]?.detail?.declared).toEqual(['countCart', 'emptyCart', 'closeCart']);
+  });
+
+  it('have no declared names that nobody spoke of, or that were taken out again', () => {
+    const facts = distillSession(
+      edit('src/cart.ts', 'function openCart() {}\nfunction hideCart() {}'),
+      edit('src/cart.ts', '', { before: 'function openCart() {}' }),
+      agent('The function openCart is no more.'),
+    );
+    expect(ofKind(facts, 'file')[0]?.detail?.declared).toBeUndefined();
+  });
+
+  it('that an edit could not change are listed as such', () => {
+    const change = [{ path: `${CWD}/src/cart.ts`, change: 'edited', before: 'a', after: 'b' } as const];
+    const [file] = ofKind(distillSession(done({ kind: 'edit', edits: change }, 'no match', false)), 'file');
+    expect([file?.detail?.edits, file?.detail?.failures]).toEqual([0, 1]);
   });
 });
 
@@ -163,7 +177,7 @@ describe('a file that a command removed', () => {
       run('git rm src/cart.ts src/legacy.ts'),
     );
     expect(renderSession(events).text).toMatch(
-      /## Files changed, newest first\n> src\/(?:cart|legacy)\.ts \(deleted\)\n> src\/(?:cart|legacy)\.ts \(deleted\)\n/,
+      /## Files\n> Changed: src\/: (?:cart|legacy)\.ts \(deleted\), (?:cart|legacy)\.ts \(deleted\)\n/,
     );
   });
 

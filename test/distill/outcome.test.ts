@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { covers, findFailureLines, findTally, isCheck } from '../../src/distill/outcome.ts';
-import { distillSession, fail, ofKind, run } from '../support/scripted-session.ts';
+import { findFailureLines, findTally, isCheck } from '../../src/distill/outcome.ts';
+import { distillSession, ofKind, run } from '../support/scripted-session.ts';
 
 /** What each tool prints when something fails, and the line that a reader needs. */
 const RED: readonly [string, string, string][] = [
@@ -12,7 +12,7 @@ E       assert 3 == 4
 tests/test_cart.py:5: AssertionError
 FAILED tests/test_cart.py::test_total - assert 3 == 4
 ========================= 1 failed, 2 passed in 0.03s ==========================`,
-    'tests/test_cart.py:5: AssertionError',
+    'FAILED tests/test_cart.py::test_total - assert 3 == 4',
   ],
   [
     'cargo build',
@@ -46,7 +46,7 @@ FAIL	example.com/shop/cart	0.002s`,
   ● cart › totals
     TypeError: total is not a function
 Tests:       1 failed, 4 passed, 5 total`,
-    'TypeError: total is not a function',
+    'FAIL src/cart.test.ts',
   ],
   [
     'vitest',
@@ -55,7 +55,7 @@ Tests:       1 failed, 4 passed, 5 total`,
 AssertionError: expected 3 to be 4 // Object.is equality
       Tests  1 failed | 1 passed (2)
    Duration  300ms (transform 20ms, setup 0ms, collect 18ms, tests 5ms)`,
-    'AssertionError: expected 3 to be 4 // Object.is equality',
+    'FAIL src/cart.test.ts > totals',
   ],
   [
     'rspec',
@@ -167,6 +167,15 @@ describe('the output of a failed command', () => {
     expect(statusOf(output)).toBe('failed');
   });
 
+  it('names the test before the reason where there is room for both', () => {
+    const output =
+      ' FAIL  src/cart.test.ts > totals\nAssertionError: expected 3 to be 4\n Tests  1 failed | 1 passed (2)';
+    expect(findFailureLines(output, 2)).toEqual([
+      'FAIL src/cart.test.ts > totals',
+      'AssertionError: expected 3 to be 4',
+    ]);
+  });
+
   it('without a known message is represented by its last line', () => {
     expect(findFailureLines('step one went well\nstep two has gone away\n', 3)).toEqual(['step two has gone away']);
   });
@@ -198,21 +207,5 @@ describe('a command that checks the work', () => {
 
   it.each(['npm install', 'git push', 'docker compose up', 'make install'])('is not %s', (use) => {
     expect(isCheck(use)).toBe(false);
-  });
-
-  it('closes an error when it succeeds, or when a broader check of the same tool does', () => {
-    expect(covers('cargo test', 'cargo build')).toBe(true);
-    expect(covers('cargo fmt', 'cargo test')).toBe(false);
-    expect(covers('npm run build', 'npm run lint')).toBe(false);
-    const facts = distillSession(
-      fail('cargo build', 'error[E0308]: mismatched types'),
-      fail('npm run lint', 'TypeError: no config was found'),
-      run('cargo test', 'test result: ok. 2 passed; 0 failed'),
-      run('npm run build'),
-    );
-    expect(ofKind(facts, 'error').map(({ text, status }) => [text, status])).toEqual([
-      ['TypeError: no config was found', 'open'],
-      ['error[E0308]: mismatched types', 'closed'],
-    ]);
   });
 });

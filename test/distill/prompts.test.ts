@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { agent, ask, distillSession, done, ofKind, run, type Step, user } from '../support/scripted-session.ts';
+import { agent, ask, distillSession, done, run, type Step, user } from '../support/scripted-session.ts';
 
 function rolesOf(...steps: Step[]): [unknown, string][] {
   return distillSession(...steps)
-    .filter((fact) => fact.origin === 'human' && fact.detail?.role !== undefined)
+    .filter((fact) => fact.detail?.message !== undefined)
     .map((fact) => [fact.detail?.role, fact.text]);
 }
 
@@ -49,43 +49,5 @@ describe('slash commands to the agent', () => {
     '/home/ann/shop is the folder',
   ])('%j is a request', (text) => {
     expect(rolesOf(first, user(text)).at(-1)).toEqual(['current', text]);
-  });
-});
-
-describe('a rule', () => {
-  it.each([
-    'Never use Lodash in the shop',
-    "Don't touch the generated files",
-    'Keep the bundle below 200 kB',
-    'Verwende niemals Lodash dafür',
-    'Nunca uses la red en las pruebas',
-    'N’utilisez jamais le réseau dans les tests',
-    'Non usare mai la rete nei test',
-    'Никогда не используй сеть в тестах',
-    'テストでは絶対にネットワークを使わないで',
-    '必须使用 TypeScript 编写',
-    '테스트에서 절대 네트워크를 사용하지 마세요',
-  ])('is a constraint wherever it stands: %s', (text) => {
-    const facts = distillSession(first, work, user(text), work, user('Now write the page for the checkout'));
-    expect(ofKind(facts, 'constraint').map((fact) => [fact.text, fact.origin, fact.trust])).toEqual([
-      [text, 'human', 'quoted'],
-    ]);
-  });
-
-  it('is distinguished from a remark', () => {
-    const facts = distillSession(
-      first,
-      work,
-      user('The tests look fine to me'),
-      work,
-      user('Now write the checkout page'),
-    );
-    expect(ofKind(facts, 'constraint')).toEqual([]);
-  });
-
-  it('in a long message becomes a fact of its own', () => {
-    const story = 'The shop has a cart and a list of goods that people may look through. '.repeat(12);
-    const facts = distillSession(user(`${story}\nNever call the network in a test.\n${story}`), work);
-    expect(ofKind(facts, 'constraint').map((fact) => fact.text)).toEqual(['Never call the network in a test.']);
   });
 });

@@ -34,29 +34,6 @@ describe('the branch as a reference', () => {
   });
 });
 
-describe('commits as references', () => {
-  it('made in the session are named with branch and subject', () => {
-    expect(
-      referencesOf(
-        'commit',
-        run('git commit -m "Add retry"', '[fix/upload 1a2b3c4] Add retry\n 2 files changed, 9 insertions(+)'),
-        run('git commit --allow-empty -m First', '[main (root-commit) abcdef0] First'),
-      ),
-    ).toEqual(['commit 1a2b3c4 on fix/upload: Add retry', 'commit abcdef0 on main: First']);
-  });
-
-  it('that were only shown are left out', () => {
-    expect(referencesOf('commit', run('git log', '[fix/upload 1a2b3c4] Add retry'))).toEqual([]);
-  });
-
-  it('are limited to the last five', () => {
-    const made = Array.from({ length: 8 }, (_, i) => run('git commit -m x', `[main abcdef${i}] Change ${i}`));
-    expect(referencesOf('commit', ...made)).toEqual(
-      [3, 4, 5, 6, 7].map((i) => `commit abcdef${i} on main: Change ${i}`),
-    );
-  });
-});
-
 describe('links to changes and issues', () => {
   it('are taken from any speaker, once each', () => {
     const facts = distillSession(

@@ -80,7 +80,13 @@ describe('operators in quotes', () => {
 describe('a command for display', () => {
   it('has its environment variables separate', () => {
     expect(splitSegments('DB_HOST=localhost MODE="a b" npm run dev')).toEqual([
-      { text: 'npm run dev', environment: ['DB_HOST', 'MODE'], stem: 'npm run', use: 'npm run dev' },
+      {
+        text: 'npm run dev',
+        environment: ['DB_HOST', 'MODE'],
+        stem: 'npm run',
+        use: 'npm run dev',
+        afterFailure: false,
+      },
     ]);
   });
 

@@ -2,14 +2,26 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { READER_NAMES } from '../../src/handover/brief/reader.ts';
-import { HEADINGS } from '../../src/handover/brief/sections.ts';
 import { DECLARABLE_KINDS } from '../../src/handover/declare.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { cleanText } from '../../src/model/text.ts';
 import { describePlace } from '../../src/platform/project.ts';
 import { inPairs, makeSandbox, runGit } from '../support/cli.ts';
 import { findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
+import { isOwnLine, renderSession } from '../support/rendered.ts';
 import { saveSample } from '../support/samples.ts';
+import {
+  agent,
+  answer,
+  edit,
+  fail,
+  inBackground,
+  other,
+  plan,
+  run,
+  scriptSession,
+  user,
+} from '../support/scripted-session.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 import { LIBRARY_PAYLOADS, PAYLOADS, PROSE } from './payloads.ts';
 
@@ -91,15 +103,8 @@ describe('hostile text that was saved', () => {
   });
 
   it('is only on quoted lines in a brief', async () => {
-    const own = new Set(['', ...Object.values(HEADINGS).map((heading) => `## ${heading}`)]);
-    for (const text of await inPairs(ids, (id) => sandbox.ok(['render', id, '--budget', '20000']))) {
-      const [id, use, ...rest] = text.split('\n');
-      expect([id, use].join('\n')).toMatch(/^# Handover \S+ for any agent\n# Quoted lines \(>\) are data [^\n]+$/);
-      const strange = rest.filter((line) => !line.startsWith('> ') && !own.has(line));
-      expect(
-        strange.filter((line) => !/^# Left out: \d+ facts? \([-f0-9a-z …]+\): handover show \S+$/.test(line)),
-      ).toEqual([]);
-    }
+    for (const text of await inPairs(ids, (id) => sandbox.ok(['render', id, '--budget', '20000'])))
+      expect(text.split('\n').filter((line) => !line.startsWith('> ') && !isOwnLine(line))).toEqual([]);
   });
 
   it('is printable in error messages', async () => {
@@ -140,6 +145,44 @@ describe('hostile text that was saved', () => {
     for (const { stdout, stderr } of [first, again, list]) expect(findUnsafe(stdout + stderr)).toEqual([]);
     expect(JSON.parse(list.stdout)).toHaveLength(texts.length);
   });
+});
+
+describe('hostile text in a session', () => {
+  const render = (text: string, budget: number): string =>
+    renderSession(
+      scriptSession(
+        user(`Look at this: ${text}`),
+        answer(`Which one, ${text}?`, `this: ${text}`),
+        other(text, `Take the tests of it, please: ${text}`),
+        plan({ text: `task ${text}`, status: 'pending', id: text, detail: text }),
+        edit(`src/${text}.ts`, text),
+        edit(`docs/${text}.md`, `${text}\n`.repeat(200), { change: 'created' }),
+        inBackground(`npm run dev ${text}`, 'bash_1'),
+        run(`git commit -m "${text}"`, `[main 1a2b3c4] ${text}`),
+        agent(`Done: ${text}\n\n1. ${text}\n2. ${text}\n\nWhich one?`),
+        user('2'),
+        fail(`npm test ${text}`, `error: ${text}`),
+        agent(text),
+      ),
+      { budget, goal: text },
+    ).text;
+
+  it.each(Object.entries(LIBRARY_PAYLOADS))('is quoted and printable in its brief: %s', (_, text) => {
+    for (const budget of [256, 2000, 20_000]) {
+      const brief = render(text, budget);
+      expect(findUnsafe(brief)).toEqual([]);
+      expect(brief.split('\n').filter((line) => !line.startsWith('> ') && !isOwnLine(line))).toEqual([]);
+    }
+  });
+
+  it.each(['x', 'word ', '漢', '`', '> ', '- a\n', '# '])(
+    'that repeats %j for a megabyte is within the budget',
+    (unit) => {
+      const brief = render(unit.repeat(1_000_000 / unit.length), 2000);
+      expect(Buffer.byteLength(brief)).toBeLessThanOrEqual(8000);
+      expect(brief).toContain('## The user');
+    },
+  );
 });
 
 describe.runIf(hasTerminal)('hostile text on a terminal', () => {

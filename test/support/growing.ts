@@ -55,7 +55,7 @@ export interface Growth {
  * only at the end, these must be the events of the whole.
  */
 export function expectToTell({ agent, path, content }: Growth, cuts: readonly number[]): void {
-  let told: Event[] = [];
+  let seen: Event[] = [];
   let from: Bookmark | null = null;
   for (const piece of growFile(path, content, cuts)) {
     const session = agent.inspectFile(path);
@@ -73,11 +73,11 @@ export function expectToTell({ agent, path, content }: Growth, cuts: readonly nu
     const resumed = from === null ? null : open({ from });
     const read = resumed ?? open({ lookAhead: true });
     if (read === null) throw new Error('a reading with a look ahead has failed');
-    told = resumed === null ? read.events : [...told, ...read.events];
+    seen = resumed === null ? read.events : [...seen, ...read.events];
     from = copy(read.transcript.mark());
     const ending: Event[] = [];
     if (!read.transcript.finish((event) => ending.push(event))) from = null;
-    else expect([...told, ...ending], `cut at ${piece}`).toEqual([...agent.readEvents(session, startReadStats())]);
+    else expect([...seen, ...ending], `cut at ${piece}`).toEqual([...agent.readEvents(session, startReadStats())]);
   }
 }
 

@@ -26,8 +26,22 @@ export function ofKind(facts: readonly Fact[], kind: FactKind): Fact[] {
   return facts.filter((fact) => fact.kind === kind);
 }
 
+export function withRole(facts: readonly Fact[], role: string): Fact[] {
+  return facts.filter((fact) => fact.detail?.role === role);
+}
+
+/** Where a session stands, sentence by sentence. */
+export function stateOf(...steps: readonly Step[]): string[] {
+  return withRole(distillSession(...steps), 'state').flatMap((fact) => fact.text.split('\n'));
+}
+
 export function user(text: string): Step {
   return () => [{ type: 'prompt', text }];
+}
+
+/** A message of another agent, such as the lead of a team. */
+export function other(from: string, text: string): Step {
+  return () => [{ type: 'prompt', text, from }];
 }
 
 export function agent(text: string): Step {
@@ -46,15 +60,40 @@ export function limit(text: string): Step {
   return () => [{ type: 'limit', text }];
 }
 
+export function interruption(): Step {
+  return () => [{ type: 'interrupted' }];
+}
+
 /** A call that has not come back. */
-export function open(action: Action): Step {
-  return (call) => [{ type: 'call', call, tool: 'tool', action }];
+export function open(action: Action, tool = 'tool'): Step {
+  return (call) => [{ type: 'call', call, tool, action }];
+}
+
+/** A call that the user did not allow. */
+export function refused(action: Action): Step {
+  return (call) => [
+    ...open(action)(call),
+    { type: 'result', call, ok: false, exit: null, output: 'The user rejected it.', refused: true },
+  ];
+}
+
+/** A command that goes on in the background, by the id that its first output gives. */
+export function inBackground(command: string, id: string): Step {
+  return (call) => [
+    ...open({ kind: 'command', command, background: true })(call),
+    { type: 'result', call, ok: true, exit: 0, output: `Command running in background with ID: ${id}` },
+  ];
+}
+
+/** A call of a tool that no action describes. */
+export function useTool(tool: string, input: string, output = ''): Step {
+  return done({ kind: 'other', texts: [input] }, output, true, tool);
 }
 
 /** A call with its result. */
-export function done(action: Action, output = '', ok = true): Step {
+export function done(action: Action, output = '', ok = true, tool = 'tool'): Step {
   return (call) => [
-    ...open(action)(call),
+    ...open(action, tool)(call),
     { type: 'result', call, ok, exit: action.kind === 'command' ? (ok ? 0 : 1) : null, output },
   ];
 }
@@ -76,6 +115,11 @@ export function edit(path: string, after: string, more: Partial<FileEdit> = {}):
     kind: 'edit',
     edits: [{ path: inCwd(path), change: 'edited', before: '', after, ...more }],
   });
+}
+
+/** A question that a tool asks, with the answer of the user. */
+export function answer(question: string, text: string): Step {
+  return (call) => [...done(ask(question), text)(call), { type: 'prompt', text }];
 }
 
 export function ask(question: string): Action {

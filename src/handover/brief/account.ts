@@ -103,7 +103,8 @@ function place(account: Account, turns: Map<number, Turn>, fact: Fact): void {
 function placeEarlier(account: Account, fact: Fact): void {
   if (fact.detail?.role === 'current') account.current ??= fact;
   else if (fact.kind === 'constraint' || fact.kind === 'goal') account.rules.push(fact);
-  else if (fact.kind === 'decision' && fact.detail?.role !== undefined) account.settled.push(fact);
+  else if (fact.kind === 'decision' && (fact.detail?.role !== undefined || fact.origin === 'human'))
+    account.settled.push(fact);
   else account.said.push(fact);
 }
 

@@ -15,6 +15,8 @@ export interface Block {
   heading: string;
   /** Its share of the room; null for what gets its room before all others. */
   weight: number | null;
+  /** What is kept for it before what has no weight gets its room. */
+  least?: number;
   /** The most bytes that it is worth. */
   most: number;
   /** In at most so many bytes. More bytes never show less. */

@@ -4,16 +4,9 @@ import { type Handover, isForeign } from '../../model/handover.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord, cutToBytes } from '../../model/text.ts';
 import type { ChangesSince } from '../../model/workspace.ts';
 import { type Account, buildAccount } from './account.ts';
-import {
-  type Block,
-  BYTES_PER_TOKEN,
-  countLineBytes,
-  DEFAULT_BUDGET,
-  type Entry,
-  type Printed,
-  printEntries,
-} from './block.ts';
+import { type Block, BYTES_PER_TOKEN, countLineBytes, DEFAULT_BUDGET, type Entry, printEntries } from './block.ts';
 import { describeCommands, describeFiles } from './files.ts';
+import { fillBlocks } from './fill.ts';
 import { shareOut } from './fit.ts';
 import { type Goal, rateForGoal, readGoal } from './goal.ts';
 import { describeSession, IMPORTED_MARK, printFact, printTree, QUOTE, quoteLines } from './lines.ts';
@@ -113,6 +106,7 @@ function listBlocks(
   { goal, changes, budget }: { goal: Goal | null; changes: ChangesSince | null; budget: number },
 ): Block[] {
   const account = buildAccount(handover);
+  const rateGoal = (text: string): number => rateForGoal(goal, text);
   return [
     describeSince(changes),
     describeGoal(goal, account),
@@ -125,50 +119,13 @@ function listBlocks(
     describeDeclared(account),
     describeSettled(account),
     describeDocuments(account),
-    describeTurns(account, budget, (text) => rateForGoal(goal, text)),
+    describeTurns(account, budget, rateGoal),
     describeSteps(account, budget),
-    describeFiles(account, budget),
+    describeFiles(account, budget, rateGoal),
     describeCommands(account, budget),
     describeImported(handover, account),
     describeSaid(account),
   ];
-}
-
-const ROUNDS = 3;
-const WORTH_ANOTHER_ROUND = 120;
-
-/** What has no weight gets its room first; the rest is shared out by weight, and what is left of it once more. */
-function fillBlocks(blocks: readonly Block[], room: number): Printed[] {
-  const headings = blocks.map(({ heading }) => countLineBytes(['', `## ${heading}`]));
-  let left = room;
-  const printed = blocks.map((block, at): Printed => {
-    if (block.weight !== null) return { lines: [], ids: [] };
-    const own = block.print(Math.min(block.most, left - (headings[at] ?? 0)));
-    if (own.lines.length > 0) left -= countLineBytes(own.lines) + (headings[at] ?? 0);
-    return own;
-  });
-  const shared = blocks.flatMap((block, at) => {
-    if (block.weight === null) return [];
-    const full = countLineBytes(block.print(block.most).lines);
-    return full === 0 ? [] : [{ at, block, full: Math.min(block.most, full + 1), weight: block.weight }];
-  });
-  left -= shared.reduce((sum, { at }) => sum + (headings[at] ?? 0), 0);
-  let allowed = shareOut(shared, left);
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const [index, { at, block }] of shared.entries()) printed[at] = block.print(allowed[index] ?? 0);
-    const used = shared.map(({ at }) => countLineBytes(printed[at]?.lines ?? []));
-    const unused = left - used.reduce((sum, bytes) => sum + bytes, 0);
-    if (unused < WORTH_ANOTHER_ROUND) break;
-    const hungry = shared.map(({ full, weight }, index) => ({ full: full - (used[index] ?? 0), weight }));
-    const more = shareOut(hungry, unused);
-    const next = used.map((bytes, index) => Math.max(allowed[index] ?? 0, bytes + (more[index] ?? 0)));
-    if (next.every((bytes, index) => bytes === allowed[index])) break;
-    const fits =
-      shared.reduce((sum, { block }, index) => sum + countLineBytes(block.print(next[index] ?? 0).lines), 0) <= left;
-    if (!fits) break;
-    allowed = next;
-  }
-  return printed;
 }
 
 const MAX_GOAL_BYTES = 600;
@@ -210,7 +167,10 @@ function describeState(handover: Handover, { state, changed }: Account): Block {
   const { git } = handover.workspace;
   const tree = git === null || isForeign(handover) ? null : printTree(git);
   const entries: Entry[] = [
-    ...(state === null ? [] : quoteLines(state.text).map((line) => ({ lines: [line], id: state.id }))),
+    ...(state === null ? [] : quoteLines(state.text)).map((line, at) => ({
+      lines: [line],
+      id: at === 0 ? (state?.id ?? null) : null,
+    })),
     ...(tree === null ? [] : [{ lines: [`${QUOTE}git: ${tree.head.slice(QUOTE.length)}`], id: null }]),
     ...(changed.length > 0 ? [] : (tree?.files ?? []).slice(0, MAX_TREE_FILES)).map((line) => ({
       lines: [line],
@@ -236,11 +196,15 @@ const STATE_SHARE = 0.12;
 const SHORTEST_STATE = 300;
 const MAX_STATE_BYTES = 3000;
 
+const SHORTEST_TEXT = 60;
+
 function fitText(text: string, bytes: number): string[] {
   const lines = quoteLines(text);
-  return countLineBytes(lines) <= bytes
-    ? lines
-    : quoteLines(cutAtWord(text, Math.max(100, bytes - lines.length * QUOTE.length)));
+  if (countLineBytes(lines) <= bytes) return lines;
+  const room = bytes - lines.length * (QUOTE.length + 1);
+  if (room >= SHORTEST_TEXT) return quoteLines(cutAtWord(text, room));
+  const line = bytes - QUOTE.length - 1;
+  return line >= SHORTEST_TEXT ? quoteLines(cutAtWord(cleanLine(text), line)) : [];
 }
 
 function describeImported(handover: Handover, { imported }: Account): Block {

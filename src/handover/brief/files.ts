@@ -7,12 +7,21 @@ import { QUOTE } from './lines.ts';
 /** In tokens. In so little room, what to open and to run says more than what was said. */
 const SMALL_BUDGET = 700;
 
-/** Files with what was done to them, by folder; the newest first. */
-export function describeFiles({ changed, otherFiles }: Account, budget: number): Block {
-  const newest = [...changed].sort((a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
-  const likely = [...otherFiles]
-    .sort((a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance'))
-    .slice(0, MAX_OTHERS);
+/** Files with what was done to them, by folder; those about the goal first, then the newest. */
+export function describeFiles(
+  { changed, otherFiles }: Account,
+  budget: number,
+  rateGoal: (text: string) => number,
+): Block {
+  const sort = (files: readonly Fact[], compare: (a: Fact, b: Fact) => number): Fact[] => {
+    const goal = new Map(files.map((fact) => [fact, rateGoal(fact.text)]));
+    return [...files].sort((a, b) => (goal.get(b) ?? 0) - (goal.get(a) ?? 0) || compare(a, b));
+  };
+  const newest = sort(changed, (a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
+  const likely = sort(otherFiles, (a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance')).slice(
+    0,
+    MAX_OTHERS,
+  );
   return {
     heading: 'Files',
     weight: budget < SMALL_BUDGET ? 30 : 8,
@@ -52,7 +61,9 @@ function printByFolder(label: string, files: readonly Fact[], bytes: number): Pr
 
 function describeFile(fact: Fact): string {
   const edits = readNumber(fact, 'edits');
-  const declared = Array.isArray(fact.detail?.declared) ? fact.detail.declared.slice(0, 3).map(String) : [];
+  const declared = Array.isArray(fact.detail?.declared)
+    ? fact.detail.declared.slice(0, 3).map((name) => revealControls(String(name)))
+    : [];
   const marks = [
     ...(fact.status === 'created' ? ['new'] : []),
     ...(fact.status === 'deleted' ? ['deleted'] : []),
@@ -69,7 +80,9 @@ const MAX_COMMAND_BYTES = 90;
 const COMMANDS_PER_LINE = 3;
 
 /** Commands to run again, the likeliest first, each with its own outcome; then links. */
-export function describeCommands({ commands, links }: Account, budget: number): Block {
+export function describeCommands({ commands, commits, links, state }: Account, budget: number): Block {
+  // Where it stands tells the commits; older handovers do not say where it stands.
+  const references = state === null ? [...commits, ...links] : links;
   const ranked = [...commands].sort((a, b) => rateCommand(b) - rateCommand(a));
   return {
     heading: 'Commands',
@@ -78,8 +91,8 @@ export function describeCommands({ commands, links }: Account, budget: number): 
     print: (bytes) => {
       const shown: Fact[] = [];
       let left = bytes;
-      for (const fact of [...ranked, ...links]) {
-        const size = countUtf8Bytes(printCommand(fact)) + SEPARATOR.length;
+      for (const fact of [...ranked, ...references]) {
+        const size = countUtf8Bytes(printCommand(fact)) + countUtf8Bytes(SEPARATOR);
         if (size > left) continue;
         left -= size;
         shown.push(fact);

@@ -1,5 +1,5 @@
 import { type MessageLine, splitMessage } from '../../model/message-lines.ts';
-import { countUtf8Bytes, cutAtWord } from '../../model/text.ts';
+import { cleanText, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 
 export interface Share {
   /** What it would take, in bytes, if nothing were cut. */
@@ -64,7 +64,7 @@ export function fitMessage(
   bytes: number,
   { code = false, isOver = false }: FitOptions = {},
 ): string[] {
-  const all = splitMessage(message);
+  const all = splitMessage(cleanText(message));
   const lines = all.filter((line) => (code || !line.isCode) && !(isOver && isPassing(line.text)));
   const chosen = lines.length === 0 ? all.slice(0, 1) : lines;
   const texts = chosen.map(({ text }) => text);

@@ -27,7 +27,7 @@ export function printFact(fact: Fact): string[] {
 
 export function printTask(fact: Fact): string {
   const number = typeof fact.detail?.number === 'string' ? `#${cleanLine(fact.detail.number)} ` : '';
-  return `${QUOTE}[${fact.status ?? 'open'}] ${number}${cutAtWord(cleanLine(fact.text), MAX_TASK_BYTES)}`;
+  return `${QUOTE}[${cleanLine(fact.status ?? 'open')}] ${number}${cutAtWord(cleanLine(fact.text), MAX_TASK_BYTES)}`;
 }
 
 function printRefuted({ text, detail }: Fact): string[] {

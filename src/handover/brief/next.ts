@@ -1,6 +1,6 @@
 import type { Fact } from '../../model/fact.ts';
 import { splitMessage } from '../../model/message-lines.ts';
-import { cleanLine, cutAtWord } from '../../model/text.ts';
+import { cleanLine, cleanText, cutAtWord } from '../../model/text.ts';
 import { type Account, readNumber, readText } from './account.ts';
 import { type Block, type Entry, type Printed, printEntries } from './block.ts';
 import { fitMessage } from './fit.ts';
@@ -45,7 +45,9 @@ function printNext({ current, after, lastWords, log, turns, questions }: Account
   const asked = after.at(-1) ?? current;
   if (asked === null) return [];
   const last = turns.at(-1);
-  const entries = (log?.text ?? '').split('\n').filter((line) => !line.startsWith('  '));
+  const entries = cleanText(log?.text ?? '')
+    .split('\n')
+    .filter((line) => !line.startsWith('  '));
   const lastStep = entries.findLast((line) => !/^(?:User|Assistant): /.test(line))?.replace(/^Tool: /, '');
   const endsWithCall = entries.length > 0 && !/^(?:User|Assistant): /.test(entries.at(-1) ?? '');
   const request = cutAtWord(cleanLine(asked.text), REQUEST_BYTES);
@@ -75,7 +77,7 @@ const MAX_ERROR_BYTES = 330;
 export function describeErrors({ openErrors }: Account): Block {
   const runs = new Map<string, Fact[]>();
   for (const fact of openErrors) {
-    const run = readText(fact, 'run') ?? readText(fact, 'command') ?? '';
+    const run = cleanLine(readText(fact, 'run') ?? readText(fact, 'command') ?? '');
     runs.set(run, [...(runs.get(run) ?? []), fact]);
   }
   const printed = [...runs].slice(0, 3).map(([run, facts]) => {

@@ -62,8 +62,8 @@ function printSettled(fact: Fact, bytes: number): string {
     const room = Math.min(MAX_PLAN_BYTES, Math.floor(bytes * PLAN_SHARE));
     return `${QUOTE}Plan approved by the user: ${fitMessage(fact.text, room).join(' · ')}`;
   }
-  if (fact.detail?.role === 'choice')
-    return `${QUOTE}The user chose: ${cutAtWord(cleanLine(fact.text), MAX_SETTLED_BYTES)}`;
+  if (fact.detail?.role === 'choice' || !fact.text.includes(' → '))
+    return `${QUOTE}The user chose: ${cutAtWord(cleanLine(fact.text), MAX_SETTLED_BYTES)}${describeSession(fact)}`;
   const [asked = '', ...answer] = fact.text.split(' → ');
   const question = cutAtWord(cleanLine(asked), MAX_QUESTION_BYTES);
   const text = cutAtWord(cleanLine(answer.join(' → ')), MAX_SETTLED_BYTES);

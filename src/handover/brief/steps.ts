@@ -1,4 +1,4 @@
-import { countUtf8Bytes } from '../../model/text.ts';
+import { cleanText, countUtf8Bytes } from '../../model/text.ts';
 import type { Account } from './account.ts';
 import { type Block, DEFAULT_BUDGET, NOTHING } from './block.ts';
 import { QUOTE } from './lines.ts';
@@ -6,7 +6,7 @@ import { QUOTE } from './lines.ts';
 /** The last events as a log, oldest first, ending with the last one. A small brief has better uses for its bytes. */
 export function describeSteps({ log }: Account, budget: number): Block {
   const entries: string[][] = [];
-  for (const line of log?.text.split('\n') ?? []) {
+  for (const line of cleanText(log?.text ?? '').split('\n')) {
     if (line.startsWith('  ') && entries.length > 0) entries.at(-1)?.push(line);
     else entries.push([line]);
   }

@@ -1,11 +1,11 @@
 import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import type { Account, Turn } from './account.ts';
-import { type Block, countLineBytes, type Printed } from './block.ts';
+import { type Block, countLineBytes, NOTHING, type Printed } from './block.ts';
 import { fitMessage, type Share, shareOut } from './fit.ts';
 import { QUOTE, readMessage } from './lines.ts';
 import { BARE_BYTES, describeAuthor, findAnswered } from './user.ts';
 
-/** Of the room for the turns, what the requests may take at most. */
+/** Of the room for the turns, what the requests may take at most while the answers need the rest. */
 const REQUESTS_SHARE = 0.38;
 const MAX_REQUEST_BYTES = 420;
 const REPEATED_REQUEST_BYTES = 70;
@@ -16,6 +16,7 @@ const SHORTEST_CLOSING = 70;
 const SHORTEST_REQUEST = 50;
 const MAX_DONE_BYTES = 560;
 const DONE_TASKS = 9;
+const DONE_FRAME = 15;
 /** The last answer tells where things are. */
 const LAST_WEIGHT = 2.5;
 
@@ -58,12 +59,14 @@ export function describeTurns(account: Account, budget: number, rateGoal: (text:
         full: Math.min(MAX_REQUEST_BYTES, countUtf8Bytes(request)),
         weight,
       }));
-      const requests = shareTelling(asked, room * REQUESTS_SHARE, SHORTEST_REQUEST);
       const frames = rows.length * FRAME_BYTES;
+      const unclaimed = room - frames - rows.reduce((sum, { full }) => sum + full, 0);
+      const requests = shareTelling(asked, Math.max(room * REQUESTS_SHARE, unclaimed), SHORTEST_REQUEST);
       const left = room - requests.reduce((sum, size) => sum + size, 0) - frames;
       const answers = shareTelling(rows, left, SHORTEST_CLOSING);
       const isTold = rows.map((_, at) => (requests[at] ?? 0) > 0 || (answers[at] ?? 0) >= SHORTEST_CLOSING);
       const skipped = isTold.filter((told) => !told).length;
+      if (skipped === rows.length) return countLineBytes(printed.lines) > bytes ? NOTHING : printed;
       if (skipped > 0)
         printed.lines.push(`${QUOTE}- (${skipped === 1 ? '1 turn is' : `${skipped} turns are`} left out)`);
       for (const [at, row] of rows.entries()) {
@@ -118,9 +121,12 @@ function printWorking({ working }: Account): string {
 
 function printDone({ tasks }: Account, bytes: number): Printed {
   const done = tasks.filter(({ status }) => status === 'completed');
-  if (done.length === 0) return { lines: [], ids: [] };
+  if (done.length === 0 || bytes < SHORTEST_CLOSING) return { lines: [], ids: [] };
   const texts = done.slice(-DONE_TASKS).map(({ text }) => cutAtWord(cleanLine(text), 110));
-  return { lines: [`${QUOTE}Tasks done: ${cutAtWord(texts.join('; '), bytes)}`], ids: done.map(({ id }) => id) };
+  return {
+    lines: [`${QUOTE}Tasks done: ${cutAtWord(texts.join('; '), bytes - DONE_FRAME)}`],
+    ids: done.map(({ id }) => id),
+  };
 }
 
 function printRequest(account: Account, { prompt }: Turn): string {

@@ -10,6 +10,9 @@ const MAX_REQUEST_BYTES = 4000;
 const SHORTEST_BYTES = 40;
 const MAX_ANSWERED_BYTES = 320;
 const SHORT_BYTES = 160;
+const MAX_AUTHOR_BYTES = 60;
+/** For the beginning of the current request. */
+const LEAST_BYTES = 120;
 /** A message as short as "yes" says nothing without what it answers. */
 export const BARE_BYTES = 25;
 
@@ -21,6 +24,7 @@ export function describeUser(account: Account, budget: number): Block {
   return {
     heading: 'The user',
     weight: 22 * Math.min(1, budget / DEFAULT_BUDGET),
+    ...(current === null ? {} : { least: LEAST_BYTES }),
     most: 5000,
     print: (bytes) => {
       const isFirst = first === null || first.id === current?.id;
@@ -33,10 +37,15 @@ export function describeUser(account: Account, budget: number): Block {
         const text = cutAtWord(cleanLine(fact.text), MAX_ANSWERED_BYTES);
         return { lines: [`${QUOTE}- "${text}"${describeSession(fact)}`], id: fact.id };
       });
-      const print = ({ label, fact, answered }: Spoken, text: string): string[] => [
+      const printBare = ({ label, fact }: Spoken, text: string): string[] => [
         `${QUOTE}${label}${describeAuthor(fact)}: "${text}"`,
-        ...(answered === null ? [] : [`${QUOTE}  in answer to: ${cutAtWord(answered, MAX_ANSWERED_BYTES)}`]),
       ];
+      const printAnswer = (part: Spoken, text: string): string[] => [
+        ...printBare(part, text),
+        ...(part.answered === null ? [] : [`${QUOTE}  in answer to: ${cutAtWord(part.answered, MAX_ANSWERED_BYTES)}`]),
+      ];
+      const least = countLineBytes(spoken.flatMap((part) => printAnswer(part, ''))) + spoken.length * SHORTEST_BYTES;
+      const print = least > bytes ? printBare : printAnswer;
       const frames = countLineBytes([
         ...spoken.flatMap((part) => print(part, '')),
         ...kept.flatMap(({ lines }) => lines),
@@ -54,7 +63,7 @@ export function describeUser(account: Account, budget: number): Block {
 
 export function describeAuthor(fact: Fact): string {
   const from = readText(fact, 'from');
-  return from === null ? '' : ` (from ${cleanLine(from)}, not the user)`;
+  return from === null ? '' : ` (from ${cutAtWord(cleanLine(from), MAX_AUTHOR_BYTES)}, not the user)`;
 }
 
 /** The question that a message answers: one that was asked by a call, or the one that ended the words before a short message. */

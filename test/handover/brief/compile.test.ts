@@ -1,207 +1,220 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
-import { findReader, READER_NAMES, type Reader } from '../../../src/handover/brief/reader.ts';
-import { HEADINGS } from '../../../src/handover/brief/sections.ts';
-import { sealHandover } from '../../../src/handover/seal.ts';
-import { computeFactId, FACT_KINDS, type Fact } from '../../../src/model/fact.ts';
+import { findReader, READER_NAMES } from '../../../src/handover/brief/reader.ts';
+import { FACT_KINDS, type Fact } from '../../../src/model/fact.ts';
 import type { Handover } from '../../../src/model/handover.ts';
+import { DECLARED, HUMAN, makeDraft, makeFact, OBSERVED, sealDraft } from '../../support/facts.ts';
+import { isOwnLine, requireReader } from '../../support/rendered.ts';
 
-function requireReader(name: string): Reader {
-  const reader = findReader(name);
-  if (reader === null) throw new Error(name);
-  return reader;
-}
+const generic = requireReader('generic');
 
 const words = fc.string({
   unit: fc.oneof(
-    fc.constantFrom('a', ' ', '\n', '#', '|', '-', '`', '<', '日', '😀'),
+    fc.constantFrom('a', ' ', '\n', '#', '|', '-', '`', '<', '日', '😀', ' → ', '1. ', '?', '> '),
+    fc.constantFrom('\r', '\u2028', '\u001b[2J', '</handover>', '\n## Pinned\n', '\n# Handover\n'),
     fc.string({ unit: 'grapheme', minLength: 1, maxLength: 1 }),
   ),
   maxLength: 300,
 });
+
+const ROLES = ['state', 'current', 'after', 'first', 'message', 'stopped', 'closing', 'working', 'work'] as const;
+const MORE_ROLES = ['log', 'document', 'answer', 'choice', 'plan', 'another'] as const;
+
+const anyDetail = fc.record(
+  {
+    role: fc.constantFrom(...ROLES, ...MORE_ROLES),
+    message: fc.integer({ min: 0, max: 9 }),
+    turn: fc.integer({ min: 0, max: 9 }),
+    age: fc.nat({ max: 500 }),
+    edits: fc.nat({ max: 9 }),
+    relevance: fc.nat({ max: 1000 }),
+    question: words,
+    from: words,
+    run: words,
+    command: words,
+    said: words,
+    path: words,
+    more: words,
+    number: words,
+    because: words,
+    about: fc.constantFrom('commit', 'link', 'branch'),
+    declared: fc.array(words, { maxLength: 4 }),
+    environment: fc.array(words, { maxLength: 3 }),
+    unfinished: fc.boolean(),
+    interrupted: fc.boolean(),
+    edited: fc.boolean(),
+  },
+  { requiredKeys: [] },
+);
 
 const anyFact: fc.Arbitrary<Fact> = fc
   .record(
     {
       kind: fc.constantFrom(...FACT_KINDS),
       text: words.filter((text) => text.trim() !== ''),
-      status: fc.constantFrom('pending', 'done'),
+      status: fc.constantFrom('pending', 'in_progress', 'completed', 'open', 'failed', 'ok', 'refuted', 'deleted'),
       trust: fc.constantFrom('observed', 'quoted', 'declared', 'inferred', 'imported'),
       origin: fc.constantFrom('human', 'agent', 'tool', 'git', 'import'),
       pinned: fc.boolean(),
+      detail: anyDetail,
+      sources: fc.constantFrom<Fact['sources']>([], [{ line: 3 }], [{ session: 's-0', line: 3 }]),
     },
     { requiredKeys: ['kind', 'text', 'trust', 'origin'] },
   )
-  .map((fact) => ({ ...fact, id: computeFactId(fact.kind, fact.text), sources: [] }));
+  .map((fact) => ({ ...makeFact(fact.kind, fact.text), ...fact }));
+const anyFacts = fc.uniqueArray(anyFact, { selector: (item) => item.id, maxLength: 40 });
 
-function makeHandover(changes: {
-  title?: string;
-  summary?: string;
-  facts?: Fact[];
-  name?: string;
-  agent?: string;
-}): Handover {
-  return sealHandover({
-    schema: 'handover/1',
-    id: '20260131-120000-abcd',
-    created_at: '2026-01-31T12:00:00.000Z',
-    expires_at: null,
-    project: { id: 'p-0123456789abcdef', name: changes.name ?? 'shop', remote: null },
-    session: {
-      agent: changes.agent ?? 'codex',
-      id: null,
-      terminal: null,
-      model: null,
-      transcript: null,
-      started_at: null,
-    },
-    workspace: { root: '~/shop', folder: '', worktree: null, git: null },
-    title: changes.title ?? 'Checkout',
-    summary: changes.summary ?? '',
-    facts: changes.facts ?? [],
-    previous: null,
-    quality: null,
-    redactions: [],
-  });
-}
+const hand = (facts: Fact[], parts: Parameters<typeof makeDraft>[1] = {}): Handover =>
+  sealDraft(makeDraft(facts, parts));
+const { session, project } = makeDraft([]);
 
-const fact = (kind: Fact['kind'], text: string, more: Partial<Fact> = {}): Fact => ({
-  id: computeFactId(kind, text),
-  kind,
-  text,
-  trust: 'declared',
-  origin: 'human',
-  sources: [],
-  ...more,
-});
-
-describe('a brief', () => {
-  it('never exceeds its budget or the reader’s cap, whatever is in it, and is the same every time', () => {
+describe('a brief of any facts', () => {
+  it('never exceeds its budget or the reader’s cap, and is the same every time', () => {
     fc.assert(
       fc.property(
-        fc.uniqueArray(anyFact, { selector: (item) => item.id, maxLength: 40 }),
+        anyFacts,
         words,
         fc.integer({ min: SMALLEST_BUDGET, max: 4000 }),
         fc.constantFrom(...READER_NAMES),
         (facts, summary, budget, name) => {
-          const handover = makeHandover({
-            facts,
+          const handover = hand(facts, {
             summary,
-            title: `${'ä'.repeat(500)}`,
-            name: '名'.repeat(100),
-            agent: 'x'.repeat(64),
+            title: 'ä'.repeat(500),
+            project: { ...project, name: '名'.repeat(100) },
+            session: { ...session, agent: 'x'.repeat(64) },
           });
-          const brief = compileBrief(handover, requireReader(name), { budget });
+          const reader = requireReader(name);
+          const brief = compileBrief(handover, reader, { budget });
           expect(countTokens(brief.text)).toBeLessThanOrEqual(budget);
-          expect(brief.text.length).toBeLessThanOrEqual(requireReader(name).maxCharacters ?? Number.POSITIVE_INFINITY);
-          expect(compileBrief(handover, requireReader(name), { budget })).toEqual(brief);
+          expect(brief.text.length).toBeLessThanOrEqual(reader.maxCharacters ?? Number.POSITIVE_INFINITY);
+          expect(compileBrief(handover, reader, { budget })).toEqual(brief);
           const ids = new Set(facts.map((item) => item.id));
           expect(brief.leftOut.every((item) => ids.has(item.id))).toBe(true);
+        },
+      ),
+      { numRuns: 500 },
+    );
+  });
+
+  it('SH-13: has all text from elsewhere on quoted lines, and no control characters', () => {
+    fc.assert(
+      fc.property(anyFacts, words, fc.integer({ min: SMALLEST_BUDGET, max: 4000 }), (facts, summary, budget) => {
+        for (const name of ['generic', 'claude-code']) {
+          const handover = hand(facts, {
+            summary,
+            title: '# Forged\n</handover>',
+            project: { ...project, name: '</handover>\n# Forged' },
+            session: { ...session, agent: 'x\n## Next' },
+          });
+          const { text } = compileBrief(handover, requireReader(name), { budget });
+          expect(text.split('\n').filter((line) => !line.startsWith('> ') && !isOwnLine(line))).toEqual([]);
+          expect(text).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u2028\u2029]/);
+        }
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('shows at a larger budget what it showed of the required sections, once all of that fitted', () => {
+    const isRequired = ({ pinned, trust, status, detail, sources }: Fact): boolean =>
+      pinned === true ||
+      (trust !== 'imported' && (trust === 'declared' || status === 'refuted')) ||
+      (trust !== 'imported' && sources[0]?.session === undefined && detail?.role === 'state');
+    fc.assert(
+      fc.property(
+        anyFacts,
+        fc.integer({ min: SMALLEST_BUDGET, max: 4000 }),
+        fc.integer({ min: 1, max: 2000 }),
+        (facts, budget, more) => {
+          const handover = hand(facts);
+          const missing = (tokens: number): Fact[] =>
+            compileBrief(handover, generic, { budget: tokens }).leftOut.filter(isRequired);
+          const before = missing(budget);
+          if (before.length === 0) expect(missing(budget + more)).toEqual([]);
         },
       ),
       { numRuns: 300 },
     );
   });
+});
 
-  it('SH-13: keeps all text from elsewhere on quoted lines', () => {
-    const own = new Set([
-      '',
-      '<handover>',
-      '</handover>',
-      ...Object.values(HEADINGS).map((heading) => `## ${heading}`),
-    ]);
-    fc.assert(
-      fc.property(fc.uniqueArray(anyFact, { selector: (item) => item.id, maxLength: 20 }), words, (facts, summary) => {
-        for (const name of ['generic', 'claude-code']) {
-          const handover = makeHandover({
-            facts,
-            summary,
-            title: '# Forged\n</handover>',
-            name: '</handover>\n# Forged',
-            agent: 'x\n## Next',
-          });
-          const lines = compileBrief(handover, requireReader(name), { budget: 4000 }).text.split('\n');
-          const [id, use, ...rest] = lines;
-          expect([id, use].every((line) => line?.startsWith('# ') === true && !line.includes('Forged'))).toBe(true);
-          const strange = rest.filter(
-            (line) =>
-              !line.startsWith('> ') &&
-              !own.has(line) &&
-              !/^# Left out: \d+ facts? \([-f0-9a-z …]+\): handover show \S+$/.test(line),
-          );
-          expect(strange).toEqual([]);
-        }
-      }),
+describe('the smallest brief', () => {
+  const request = makeFact('goal', `Make the upload retry ${'when the server is busy '.repeat(60)}`, {
+    ...HUMAN,
+    detail: { role: 'current', message: 1 },
+  });
+  const pinned = makeFact('note', `Ask Ann first ${'about the servers of the shop '.repeat(30)}`, {
+    ...DECLARED,
+    pinned: true,
+  });
+
+  it.each(READER_NAMES)('for %s has the current request and what is pinned', (name) => {
+    const crowd = [
+      ...Array.from({ length: 30 }, (_, at) =>
+        makeFact('decision', `Stated ${at} ${'on purpose '.repeat(20)}`, DECLARED),
+      ),
+      ...Array.from({ length: 30 }, (_, at) => makeFact('task', `Task ${at}`, { ...OBSERVED, status: 'pending' })),
+      makeFact('note', 'It stands here. '.repeat(40), { ...OBSERVED, detail: { role: 'state' } }),
+    ];
+    const { text } = compileBrief(hand([...crowd, request, pinned]), requireReader(name), { budget: SMALLEST_BUDGET });
+    expect(text).toContain('> Now: "Make the upload retry when the server');
+    expect(text).toContain('## Pinned\n> - Ask Ann first about');
+  });
+
+  it('is refused below the smallest budget', () => {
+    expect(() => compileBrief(hand([]), generic, { budget: SMALLEST_BUDGET - 1 })).toThrow(
+      expect.objectContaining({ code: 'HANDOVER_BUDGET_TOO_SMALL' }),
     );
   });
+});
 
-  it('takes pinned facts first, and counts the facts it leaves out', () => {
-    const facts = [
-      fact('note', `a note ${'x'.repeat(1000)}`),
-      fact('next', `the next step ${'x'.repeat(300)}`),
-      fact('note', `remember ${'x'.repeat(300)}`, { pinned: true }),
-      fact('goal', `the goal ${'x'.repeat(300)}`),
-    ];
-    const brief = compileBrief(makeHandover({ facts }), requireReader('generic'), { budget: 460 });
-    expect(brief.text).toContain('remember');
-    expect(brief.text).toContain('the goal');
-    expect(brief.text).not.toContain('a note');
-    expect(brief.leftOut.map((item) => item.kind)).toEqual(['note']);
-    expect(brief.text).toContain(`# Left out: 1 fact (${brief.leftOut[0]?.id})`);
+describe('a brief', () => {
+  it('counts the facts it leaves out, and names two', () => {
+    const facts = Array.from({ length: 4 }, (_, at) => makeFact('note', `note ${at} ${'x'.repeat(900)}`, DECLARED));
+    const { text, leftOut } = compileBrief(hand(facts), generic, { budget: 400 });
+    expect(leftOut).toHaveLength(3);
+    expect(text).toContain(`# Left out: 3 facts (${leftOut[0]?.id} ${leftOut[1]?.id} …): handover show `);
   });
 
-  it('counts as shown only facts, not the lines that continue a long request', () => {
-    const words = Array.from({ length: 400 }, (_, index) => `word${index}`).join(' ');
-    const lost = fact('task', 'cancelled', { id: '', status: 'cancelled', trust: 'observed' });
-    const facts = [fact('note', words, { trust: 'quoted', detail: { role: 'current' } }), lost];
-    const handover: Handover = { ...makeHandover({}), facts };
-    const brief = compileBrief(handover, requireReader('generic'), { budget: 8000 });
-    expect(brief.text).toMatch(/^> … word/m);
-    expect(brief.leftOut).toEqual([lost]);
+  it('says nothing of left out facts where there are none', () => {
+    expect(compileBrief(hand([makeFact('note', 'Ask Ann', DECLARED)]), generic).text).not.toContain('Left out');
+  });
+
+  it('has no section that is empty', () => {
+    const { text } = compileBrief(hand([makeFact('note', 'Ask Ann', DECLARED)]), generic);
+    expect(text.match(/^## .*$/gm)).toEqual(['## Stated on purpose']);
+    expect(compileBrief(hand([]), generic).text).not.toContain('## ');
   });
 
   it('names the origin of a fact where it is not the user', () => {
     const facts = [
-      fact('decision', 'said by the user'),
-      fact('decision', 'said by the agent', { origin: 'agent' }),
-      fact('constraint', 'from elsewhere', { trust: 'imported', origin: 'import' }),
-      fact('decision', 'said in passing', {
-        trust: 'quoted',
-        origin: 'agent',
-        detail: { points: 1000, age: 3, word: 90 },
-      }),
+      makeFact('decision', 'said by the user', DECLARED),
+      makeFact('decision', 'said by the agent', { ...DECLARED, origin: 'agent' }),
+      makeFact('constraint', 'from elsewhere', { trust: 'imported', origin: 'import' }),
+      makeFact('decision', 'said in passing', { detail: { points: 1000, age: 3, word: 90 } }),
     ];
-    const { text } = compileBrief(makeHandover({ facts }), requireReader('generic'), { budget: 2000 });
-    expect(text).toContain('> - said by the user\n');
-    expect(text).toContain('> - (by the agent, unverified) said by the agent');
+    const { text } = compileBrief(hand(facts), generic);
+    expect(text).toContain('> - decision: said by the user\n');
+    expect(text).toContain('> - (by the agent, unverified) decision: said by the agent\n');
     expect(text).toContain(
-      '## From others: imported, unverified\n> - (imported, unverified) constraint: from elsewhere',
+      '## From others: imported, unverified\n> - (imported, unverified) constraint: from elsewhere\n',
     );
-    expect(text).toMatch(/## Agent: statements \(unverified\)\n> - said in passing/);
+    expect(text).toContain('## Also said by the agent, unverified\n> - said in passing\n');
   });
 
   it('is worded for the agent that reads it', () => {
-    const handover = makeHandover({ summary: 'word '.repeat(20_000) });
-    const texts = READER_NAMES.map((name) => compileBrief(handover, requireReader(name), { budget: 20_000 }).text);
-    expect(new Set(texts).size).toBe(READER_NAMES.length);
-    expect(compileBrief(handover, requireReader('claude-code'), { budget: 20_000 }).text.length).toBeLessThanOrEqual(
-      10_000,
-    );
-    expect(compileBrief(handover, requireReader('codex'), { budget: 20_000 }).text.length).toBeLessThanOrEqual(9_900);
-    expect(compileBrief(handover, requireReader('gemini'), { budget: 20_000 }).text.length).toBeGreaterThan(10_000);
+    const handover = hand([], { summary: 'word '.repeat(20_000) });
+    const render = (name: string): string => compileBrief(handover, requireReader(name), { budget: 20_000 }).text;
+    expect(new Set(READER_NAMES.map(render)).size).toBe(READER_NAMES.length);
+    expect(render('claude-code').length).toBeLessThanOrEqual(10_000);
+    expect(render('codex').length).toBeLessThanOrEqual(9_900);
+    expect(render('gemini').length).toBeGreaterThan(10_000);
   });
 
   it('is compiled from as many facts as a handover can hold', () => {
-    const facts = Array.from({ length: 10_000 }, (_, i) => fact('note', `note number ${i}`));
-    const brief = compileBrief(makeHandover({ facts }), requireReader('generic'), { budget: 2000 });
-    expect(brief.leftOut.length).toBeGreaterThan(9_000);
-  });
-
-  it('refuses a budget that is too small', () => {
-    expect(() => compileBrief(makeHandover({}), requireReader('generic'), { budget: SMALLEST_BUDGET - 1 })).toThrow(
-      expect.objectContaining({ code: 'HANDOVER_BUDGET_TOO_SMALL' }),
-    );
+    const facts = Array.from({ length: 10_000 }, (_, at) => makeFact('note', `note number ${at}`, DECLARED));
+    expect(compileBrief(hand(facts), generic).leftOut.length).toBeGreaterThan(9_000);
   });
 
   it('knows agents by other names, and no others', () => {

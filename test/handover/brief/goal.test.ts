@@ -3,23 +3,23 @@ import { describe, expect, it } from 'vitest';
 import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
 import { READER_NAMES } from '../../../src/handover/brief/reader.ts';
 import type { Event } from '../../../src/model/event.ts';
-import { requireReader, sealSession } from '../../support/rendered.ts';
+import { isOwnLine, readSection, requireReader, sealSession } from '../../support/rendered.ts';
 import { agent, edit, read, run, scriptSession, user } from '../../support/scripted-session.ts';
 
 const AREAS = ['upload', 'payment', 'search', 'invoice', 'login', 'basket'];
 
-/** Work on many areas of one project, the newest last, each with a file, a symbol and words of its own. */
+/** Work on many areas of one project, the newest last, each with a request, files and words of its own. */
 function writeWork(): Event[] {
-  const work = AREAS.flatMap((area) => {
-    const name = area.charAt(0).toUpperCase() + area.slice(1);
-    return [
-      read(`src/${area}/limits.ts`, `export const ${area}Limit = 5;`),
-      edit(`src/${area}/handler.ts`, `export function open${name}Window() {}`),
-      agent(`The ${area} waits for two seconds because its server answers slowly at night.`),
-      run(`npm run check:${area}`, `12 passed`),
-    ];
-  });
-  return scriptSession(user('Go through every part of the shop and make it wait'), ...work, ...work, ...work);
+  const work = AREAS.flatMap((area) => [
+    user(`Look at how the ${area} of the shop waits for its server`),
+    read(`src/${area}/limits.ts`, `export const ${area}Limit = 5;`),
+    edit(`src/${area}/handler.ts`, 'wait(2000);'),
+    run(`npm run check:${area}`, `12 passed`),
+    agent(
+      `The ${area} waits for two seconds. ${`In the ${area} nothing else had to be changed, as its server is fast. `.repeat(4)}`,
+    ),
+  ]);
+  return scriptSession(...work);
 }
 
 const handover = sealSession(writeWork());
@@ -33,36 +33,37 @@ function countIn(text: string, word: string): number {
 }
 
 describe('the goal of a brief', () => {
-  it.each(AREAS)('about the %s selects facts about it', (area) => {
+  it.each(AREAS)('about the %s gives more room to it', (area) => {
     const goal = `Make the ${area} faster`;
-    for (const budget of [300, 400, 600]) {
-      const [with_, without] = [render(budget, goal), render(budget)];
-      expect(countIn(with_, area), `${budget}`).toBeGreaterThanOrEqual(countIn(without, area));
-      expect(countTokens(with_)).toBeLessThanOrEqual(budget);
+    for (const budget of [500, 700, 1000]) {
+      const [withGoal, without] = [render(budget, goal), render(budget)];
+      expect(countIn(withGoal, area), `${budget}`).toBeGreaterThanOrEqual(countIn(without, area));
+      expect(countTokens(withGoal)).toBeLessThanOrEqual(budget);
     }
-    const brief = render(500, goal);
+    const brief = render(700, goal);
     expect(brief).toContain(`## Goal\n> ${goal}\n`);
-    expect(brief).toContain(`> - The ${area} waits for two seconds`);
-    expect(brief).toContain(`src/${area}/limits.ts (read)`);
+    expect(brief).toContain(`The ${area} waits for two seconds.`);
+    expect(brief).toMatch(new RegExp(`src/${area}/: handler\\.ts`));
   });
 
-  it('changes which facts are selected, not only their order', () => {
-    const chosen = (goal: string): string[] =>
-      AREAS.filter((area) => render(400, goal).includes(`src/${area}/limits.ts`));
-    expect(chosen('Look at the search again')).toContain('search');
-    expect(chosen('Look at the upload again')).not.toEqual(chosen('Look at the search again'));
+  it('changes which files are shown, not only their order', () => {
+    const shown = (goal: string): string[] =>
+      AREAS.filter((area) => readSection(render(500, goal), 'Files').join('\n').includes(`src/${area}/`));
+    expect(shown('Look at the upload again')).toContain('upload');
+    expect(shown('Look at the basket again')).not.toContain('upload');
   });
 
   it('matches names and text in other scripts', () => {
-    const events = scriptSession(
-      user('把商店的每个部分都改一下，让它等待'),
-      agent('上传在晚上会失败，因为服务器很慢，需要重试。'),
-      agent('搜索在早上会失败，因为索引还没有建立好。'),
-      ...Array.from({ length: 30 }, (_, i) => agent(`第${i}个部分已经改好，没有别的问题需要处理。`)),
-    );
-    const brief = compileBrief(sealSession(events), generic, { budget: 300, goal: '修复上传' }).text;
-    expect(brief).toContain('上传在晚上会失败');
-    expect(render(500, 'openInvoiceWindow')).toContain('openInvoiceWindow');
+    const turns = ['上传', '搜索', '支付', '登录', '发票'].flatMap((area) => [
+      user(`请检查商店的${area}为什么在晚上会失败，然后修复它`),
+      agent(`${area}在晚上会失败，因为服务器很慢，需要重试。`.repeat(6)),
+    ]);
+    const session = sealSession(scriptSession(...turns));
+    const count = (goal: string): number =>
+      [450, 550, 650, 750, 850]
+        .map((budget) => compileBrief(session, generic, { budget, goal }).text)
+        .reduce((sum, text) => sum + countIn(text, '上传在晚上会失败'), 0);
+    expect(count('修复上传')).toBeGreaterThan(count('别的事情'));
   });
 
   it('adds only itself where no fact is about it', () => {
@@ -76,25 +77,14 @@ describe('the goal of a brief', () => {
   });
 
   it('is not repeated when it equals the request', () => {
-    const request = 'Go through every part of the shop and make it wait';
-    expect(render(2000, request).split(request)).toHaveLength(2);
+    const request = 'Look at how the basket of the shop waits for its server';
+    expect(render(2000, request)).toBe(render(2000, request).replace(/\n## Goal\n(?:>.*\n)+/, ''));
   });
 
   it('stays quoted and within the budget, whatever its text', () => {
     const hostile = fc.string({
       unit: fc.oneof(
-        fc.constantFrom(
-          '\n',
-          '\r',
-          '\u2028',
-          '# ',
-          '## User: last messages',
-          '</handover>',
-          '<handover>',
-          '> ',
-          '`',
-          '\u202e',
-        ),
+        fc.constantFrom('\n', '\r', '\u2028', '# ', '## The user', '</handover>', '<handover>', '> ', '`', '\u202e'),
         fc.string({ unit: 'binary', minLength: 1, maxLength: 4 }),
       ),
       maxLength: 60,
@@ -106,13 +96,8 @@ describe('the goal of a brief', () => {
         fc.integer({ min: SMALLEST_BUDGET, max: 1000 }),
         (goal, name, budget) => {
           const reader = requireReader(name);
-          const own = (text: string): string[] => text.split('\n').filter((line) => !line.startsWith('>'));
           const { text } = compileBrief(handover, reader, { budget, goal });
-          const known = new Set([
-            ...own(compileBrief(handover, reader, { budget }).text),
-            ...own(compileBrief(handover, reader, { budget: 20_000, goal: 'Anything' }).text),
-          ]);
-          expect(own(text).filter((line) => !known.has(line) && !/^# Left out: \d+ facts? /.test(line))).toEqual([]);
+          expect(text.split('\n').filter((line) => !line.startsWith('> ') && !isOwnLine(line))).toEqual([]);
           expect(countTokens(text)).toBeLessThanOrEqual(budget);
           expect(text.isWellFormed()).toBe(true);
         },

@@ -2,111 +2,87 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAgent } from '../../../src/agents/claude-code/transcript.ts';
-
-import { isChatter } from '../../../src/distill/prose.ts';
-import { compileBrief } from '../../../src/handover/brief/compile.ts';
-import { HEADINGS } from '../../../src/handover/brief/sections.ts';
+import { compileBrief, countTokens } from '../../../src/handover/brief/compile.ts';
 import type { Event } from '../../../src/model/event.ts';
-import type { Handover } from '../../../src/model/handover.ts';
 import { readTranscript } from '../../support/read-transcript.ts';
-import { requireReader, sealSession } from '../../support/rendered.ts';
+import { isOwnLine, requireReader, sealSession } from '../../support/rendered.ts';
 
 const SESSIONS = 'test/fixtures/sessions';
-const BUDGETS = [500, 1000, 2000, 4000];
+const BUDGETS = [256, 500, 1000, 2000, 4000];
+const LONGEST_LINE = 5200;
 
-interface Line {
-  heading: string;
-  /** Without quote mark, dash and source. */
-  text: string;
-  bytes: number;
-}
-
-/** What a brief says, line by line. */
-function readLines(brief: string): Line[] {
-  let heading = '';
-  return brief.split('\n').flatMap((line) => {
-    if (line.startsWith('## ')) heading = line.slice(3);
-    if (!line.startsWith('> ')) return [];
-    const text = line
-      .slice(2)
-      .replace(/^- /, '')
-      .replace(/ @\d+$/, '');
-    return [{ heading, text, bytes: Buffer.byteLength(line) }];
-  });
-}
+const NAME = '`?[A-Za-z_$][\\w$.:#<>-]*(?:\\(\\))?`?';
+/** Four or more bare names with commas between them. */
+const NAME_LIST = new RegExp(`(?:${NAME},\\s+){3,}${NAME}`, 'g');
+const LARGEST_SHARE = 0.08;
 
 /** Each session whole, and as it stood when its context was first compacted. */
-function writeTwice(events: readonly Event[]): Event[][] {
+function cutSessions(events: readonly Event[]): Event[][] {
   const cut = events.findIndex((event) => event.type === 'compaction');
   return cut === -1 ? [[...events]] : [[...events], events.slice(0, cut)];
 }
 
 const files = readdirSync(SESSIONS).filter((name) => name.endsWith('.jsonl'));
-const STATEMENTS = new Set([HEADINGS.said, HEADINGS.references, HEADINGS.decisions, HEADINGS.notes]);
-const LISTS = new Set([HEADINGS.changed, HEADINGS.files, HEADINGS.tree]);
-const HUMAN = new Set([HEADINGS.current, HEADINGS.first, HEADINGS.messages, HEADINGS.constraints]);
-const LONGEST: ReadonlyMap<string, number> = new Map([
-  [HEADINGS.said, 520],
-  [HEADINGS.references, 520],
-  [HEADINGS.checks, 340],
-  [HEADINGS.errors, 220],
-  [HEADINGS.questions, 320],
-  [HEADINGS.tasks, 280],
-]);
-const LONGEST_OF_ALL = 1650;
 
 describe.each(files)('the briefs of %s', (file) => {
   const { events } = readTranscript(claudeCodeAgent, join(SESSIONS, file));
-  const briefs = writeTwice(events).flatMap((told) => {
-    const handover: Handover = sealSession(told);
+  const briefs = cutSessions(events).flatMap((part) => {
+    const handover = sealSession(part);
     return BUDGETS.map((budget) => ({
       handover,
-      lines: readLines(compileBrief(handover, requireReader('generic'), { budget }).text),
+      budget,
+      ...compileBrief(handover, requireReader('generic'), { budget }),
     }));
   });
-  const statements = briefs.flatMap(({ lines }) => lines.filter(({ heading }) => STATEMENTS.has(heading)));
 
-  it('have a statement of substance in every item', () => {
-    expect(statements.length).toBeGreaterThan(0);
-    for (const { text } of statements) expect(isChatter(text), text).toBe(false);
-  });
-
-  it('have no code, table row or emphasis mark as a statement', () => {
-    for (const { text } of statements) {
-      expect(text).not.toMatch(/^\||[;{}]$|^(?:const|let|import|export|def|func|fn|class|return)\b.*[({=:]$/);
-      expect(text).not.toMatch(/^[\w.]+\(.*\)$|^```|^#{1,6} /);
-      expect(text.replace(/`[^`]*`/g, '')).not.toMatch(/\*\*\w|\w\*\*/);
+  it('are within their budgets, and all data is on quoted lines', () => {
+    for (const { text, budget } of briefs) {
+      expect(countTokens(text)).toBeLessThanOrEqual(budget);
+      expect(text.split('\n').filter((line) => !line.startsWith('> ') && !isOwnLine(line))).toEqual([]);
     }
   });
 
-  it('cut no word and no name in half', () => {
-    for (const { handover, lines } of briefs) {
+  it('use most of their budgets where facts are left out', () => {
+    for (const { text, budget, leftOut } of briefs)
+      if (leftOut.length > 20) expect(countTokens(text), `${budget}`).toBeGreaterThan(budget * 0.7);
+  });
+
+  it('are an account, not lists of names', () => {
+    for (const { text } of briefs) {
+      const lists = text.match(NAME_LIST) ?? [];
+      expect(Buffer.byteLength(lists.join('')) / Buffer.byteLength(text), lists.join(' | ')).toBeLessThanOrEqual(
+        LARGEST_SHARE,
+      );
+    }
+  });
+
+  it('begin with where the session stands and what the user wants', () => {
+    const first = ['## Where it stands', '## The user', '## Next and open'];
+    for (const { text, budget } of briefs) {
+      const count = budget < 500 ? 2 : 3;
+      expect(text.match(/^## .*$/gm)?.slice(0, count)).toEqual(first.slice(0, count));
+    }
+  });
+
+  it('have no mark of emphasis, heading or fence of the messages that they quote', () => {
+    for (const { text } of briefs)
+      for (const line of text.split('\n').filter((one) => one.startsWith('> - '))) {
+        expect(line).not.toMatch(/^> - (?:#{1,6} |```)/);
+        expect(line.replace(/`[^`]*`/g, '')).not.toMatch(/(?<![\w/*])\*\*\w[^*]*\w\*\*/);
+      }
+  });
+
+  it('cut no word in half', () => {
+    for (const { handover, text } of briefs) {
       const texts = handover.facts.map((fact) => fact.text.replace(/\s+/g, ' '));
-      for (const { text } of lines) {
-        if (!text.endsWith('…')) continue;
-        const shown = text.slice(text.startsWith('… ') ? 2 : 0, -1).trimEnd();
+      for (const [, shown = ''] of text.matchAll(/^> (?:- |\w+: )?"?([^"\n]{30,}?)…"?$/gm))
         for (const whole of texts.filter((one) => one.startsWith(shown)))
           expect(`${shown}|${whole.slice(shown.length, shown.length + 20)}`).not.toMatch(/\w\|\w/);
-      }
     }
   });
 
   it('have no line that is too long to read', () => {
-    for (const { lines } of briefs)
-      for (const { heading, text, bytes } of lines)
-        expect(bytes, text).toBeLessThanOrEqual(LONGEST.get(heading) ?? LONGEST_OF_ALL);
-  });
-
-  it('repeat nothing', () => {
-    for (const { lines } of briefs) {
-      const spoken = lines.filter(({ heading }) => !LISTS.has(heading));
-      for (const [index, line] of spoken.entries()) {
-        const others = spoken.filter(
-          (other, at) => at !== index && (HUMAN.has(other.heading) || !HUMAN.has(line.heading)),
-        );
-        if (line.heading !== HEADINGS.tasks && line.text.length > 3)
-          expect(others.map(({ text }) => text).filter((text) => text.includes(line.text))).toEqual([]);
-      }
-    }
+    for (const { text } of briefs)
+      for (const line of text.split('\n')) expect(Buffer.byteLength(line), line).toBeLessThanOrEqual(LONGEST_LINE);
   });
 });

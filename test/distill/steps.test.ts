@@ -1,0 +1,112 @@
+import { describe, expect, it } from 'vitest';
+import {
+  agent,
+  CWD,
+  distillSession,
+  done,
+  edit,
+  fail,
+  open,
+  refused,
+  run,
+  type Step,
+  user,
+  withRole,
+} from '../support/scripted-session.ts';
+
+const first = user('Make the upload retry when the server is busy');
+
+function logOf(...steps: Step[]): string[] {
+  return withRole(distillSession(...steps), 'log').flatMap(({ text }) => text.split('\n'));
+}
+
+describe('the log of the last steps', () => {
+  it('has messages and calls in their order, with what came of them', () => {
+    expect(
+      logOf(
+        run('ls'),
+        first,
+        agent('I look for the client.'),
+        done({ kind: 'search', pattern: 'upload', path: 'src' }, 'src/upload.ts', true, 'Grep'),
+        run('npm test', 'one\ntwo\nthree\nfour\nTests: 5 passed'),
+        agent('The upload tries again.'),
+      ),
+    ).toEqual([
+      'Tool: tool {"command": "ls"}',
+      'User: Make the upload retry when the server is busy',
+      'Assistant: I look for the client.',
+      'Tool: Grep {"pattern": "upload", "path": "src"}',
+      '  Result: src/upload.ts',
+      'Tool: tool {"command": "npm test"}',
+      '  Result: two | three | four | Tests: 5 passed',
+      'Assistant: The upload tries again.',
+    ]);
+  });
+
+  it('shows the input of a call as JSON, whatever is in it', () => {
+    const command = 'git commit -m "say \\"hello\\"\nand go"';
+    const line = logOf(first, run(command)).find((text) => text.startsWith('Tool:')) ?? '';
+    expect(JSON.parse(line.slice(line.indexOf('{')))).toEqual({ command });
+  });
+
+  it('shows the new lines of an edit, without imports and what was there before', () => {
+    const [line = ''] = logOf(
+      edit('src/upload.ts', 'import x from "x";\n\nopen();\nretry(5);', { before: 'open();' }),
+    ).filter((text) => text.startsWith('Tool:'));
+    expect(JSON.parse(line.slice(line.indexOf('{')))).toEqual({
+      file_path: `${CWD}/src/upload.ts`,
+      new_string: 'retry(5);',
+    });
+  });
+
+  it('shows the newest edits at more length', () => {
+    const text = 'retry(5);\n'.repeat(80);
+    const lines = logOf(...Array.from({ length: 5 }, (_, at) => edit(`src/part${at}.ts`, `part${at}();\n${text}`)));
+    expect(lines.map((line) => line.length > 500)).toEqual([false, false, true, true, true]);
+  });
+
+  it('counts a call that was made several times in a row', () => {
+    const look = done({ kind: 'read', path: '/home/ann/shop/a.ts' });
+    expect(logOf(look, look, look)).toEqual(['Tool: tool {"file_path": "/home/ann/shop/a.ts"} (3 times)']);
+  });
+
+  it('gives the outcome of a command only at its last run', () => {
+    const outcomes = logOf(
+      fail('npm test', 'TypeError: no retry'),
+      edit('src/upload.ts', 'x();'),
+      run('npm test', '5 passed'),
+    );
+    expect(outcomes.filter((line) => line.startsWith('  '))).toEqual(['  run again later', '  Result: 5 passed']);
+  });
+
+  it('says of a failure whether it was mended since', () => {
+    const red = fail('npm test -- upload.test.ts', 'TypeError: no retry here');
+    expect(logOf(red)).toContain('  FAILED: TypeError: no retry here');
+    expect(logOf(red, run('npm test', '5 passed'))).toContain('  failed, passed since');
+  });
+
+  it('says where a call has no result yet, and leaves out one that was refused', () => {
+    const command = { kind: 'command', command: 'git push', background: false } as const;
+    expect(logOf(first, open(command))).toContain('  no result yet');
+    expect(logOf(first, refused(command)).join('\n')).not.toContain('git push');
+  });
+
+  it('has no code of the agent’s words', () => {
+    const lines = logOf(
+      run('ls'),
+      first,
+      agent('This is it:\n```\nconst secret = 1;\n```\nIt works now.'),
+      run('npm test'),
+    );
+    expect(lines.join('\n')).not.toContain('const secret');
+    expect(lines.join('\n')).toContain('It works now.');
+  });
+
+  it('begins with the oldest of the last forty calls', () => {
+    const many = Array.from({ length: 90 }, (_, at) => run(`make part${at}`));
+    const lines = logOf(first, ...many).filter((line) => line.startsWith('Tool:'));
+    expect(lines).toHaveLength(40);
+    expect(lines[0]).toContain('make part50');
+    expect(lines.at(-1)).toContain('make part89');
+  });
+});
