@@ -6,7 +6,7 @@ import type { SqlDatabase } from '../platform/sqlite.ts';
 import { describeRow } from './catalog.ts';
 import { folderOfMonth, listMonths, type Month, type Store } from './store.ts';
 
-export const INDEX: CacheDatabase = { name: 'index', version: 4 };
+export const INDEX: CacheDatabase = { name: 'index', version: 5 };
 
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (
