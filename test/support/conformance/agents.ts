@@ -13,7 +13,7 @@ export type Told =
   | { type: 'call'; action: Action }
   | { type: 'result'; ok: boolean | null; exit: number | null; output: string }
   | { type: 'plan'; items: PlanItem[] }
-  | { type: 'compaction' | 'injected' | 'limit' };
+  | { type: 'compaction' | 'injected' | 'limit' | 'interrupted' };
 
 const first = 'Add a retry to the upload';
 const second = 'Test the retry';
