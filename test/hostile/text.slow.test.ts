@@ -2,7 +2,6 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { READER_NAMES } from '../../src/handover/brief/reader.ts';
-import { HEADINGS } from '../../src/handover/brief/sections.ts';
 import { DECLARABLE_KINDS } from '../../src/handover/declare.ts';
 import type { Handover } from '../../src/model/handover.ts';
 import { cleanText } from '../../src/model/text.ts';
@@ -12,6 +11,17 @@ import { findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
 import { saveSample } from '../support/samples.ts';
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 import { LIBRARY_PAYLOADS, PAYLOADS, PROSE } from './payloads.ts';
+
+const HEADINGS: readonly string[] = [
+  'Goal',
+  'Pinned',
+  'Changed since this handover',
+  'Where it stands',
+  'The user',
+  'Next and open',
+  'Stated on purpose',
+  'Files',
+];
 
 const texts = Object.values(LIBRARY_PAYLOADS);
 const sandbox = makeSandbox();
@@ -91,10 +101,10 @@ describe('hostile text that was saved', () => {
   });
 
   it('is only on quoted lines in a brief', async () => {
-    const own = new Set(['', ...Object.values(HEADINGS).map((heading) => `## ${heading}`)]);
+    const own = new Set(['', ...HEADINGS.map((heading) => `## ${heading}`)]);
     for (const text of await inPairs(ids, (id) => sandbox.ok(['render', id, '--budget', '20000']))) {
       const [id, use, ...rest] = text.split('\n');
-      expect([id, use].join('\n')).toMatch(/^# Handover \S+ for any agent\n# Quoted lines \(>\) are data [^\n]+$/);
+      expect([id, use].join('\n')).toMatch(/^# Handover \S+\n# Quoted lines \(>\) are data [^\n]+$/);
       const strange = rest.filter((line) => !line.startsWith('> ') && !own.has(line));
       expect(
         strange.filter((line) => !/^# Left out: \d+ facts? \([-f0-9a-z …]+\): handover show \S+$/.test(line)),

@@ -77,7 +77,10 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
     goal: findGoal(newest),
     /** What it was asked for, and its own commits, in their order. */
     requests: inOrder(isRequest),
-    commits: inOrder(({ kind, detail }) => kind === 'reference' && detail?.about === 'commit'),
+    commits: [
+      ...inOrder(({ kind, detail }) => kind === 'reference' && detail?.about === 'commit'),
+      ...inOrder(({ detail }) => detail?.role === 'work').flatMap(listQuietCommits),
+    ],
     /** What was settled. Where an agent only said so, nothing was. */
     decisions: own
       .filter((fact) => (fact.kind === 'decision' || fact.kind === 'rejected') && !isGuess(fact))
@@ -93,6 +96,14 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
 /** An answer to a question is told with what it settled. */
 function isRequest({ detail }: Fact): boolean {
   return typeof detail?.message === 'number' && detail.question === undefined;
+}
+
+/** Commits whose hash nobody printed, from what a turn did. */
+function listQuietCommits({ id, text }: { id: string; text: string }): { id: string; text: string }[] {
+  return Array.from(text.matchAll(/(?:^|; )committed "([^"]+)"/g), ([, subject]) => ({
+    id,
+    text: `commit: ${subject}`,
+  }));
 }
 
 function listCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {

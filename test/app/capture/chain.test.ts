@@ -83,9 +83,7 @@ describe('a session that is captured again', () => {
     );
     const states = (of: Handover): number => of.facts.filter(({ detail }) => detail?.role === 'state').length;
     expect([states(first), states(second)]).toEqual([1, 1]);
-    expect(superseded.map(({ reason }) => reason)).toEqual(
-      expect.arrayContaining(['a later state', 'later steps']),
-    );
+    expect(superseded.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['a later state', 'later steps']));
   });
 
   it('is linked in a dry run too, but nothing is saved', async () => {

@@ -28,7 +28,11 @@ async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void
   const entries = sessions.length === 0 ? [] : readEntriesOf(store, SHOWN_ENTRIES);
   const days = buildTimeline(sessions, { entries, read });
   if (flags.json) return out.json({ days, has_more: hasMore });
-  for (const day of days) printDay(out, day, flags.all);
+  const told = days.flatMap((day) => day.sessions.flatMap(({ commits }) => commits.map(({ text }) => hashOf(text))));
+  for (const { commits, ...day } of days) {
+    const others = commits.filter(({ hash }) => !told.some((known) => known !== '' && hash.startsWith(known)));
+    printDay(out, { ...day, commits: others }, flags.all);
+  }
   if (days.length === 0) {
     out.line('no handovers found');
     err.line(dim('next: '), suggestWider(flags, 'timeline'));
@@ -45,11 +49,10 @@ function printDay(out: Output, { date, sessions, marks, commits }: Day, all: boo
     const why = because === null ? '' : `; because: ${shorten(because)}`;
     out.line(dim(`  ${timeOf(at)}  `), `${mark}: ${shorten(text)}${why}`);
   }
-  const told = sessions.flatMap((session) => session.commits.map(({ text }) => hashOf(text)));
-  const others = commits.filter(({ hash }) => !told.some((known) => known !== '' && hash.startsWith(known)));
-  for (const { hash, at, subject } of others.slice(0, COMMITS_OF_A_DAY))
+  for (const { hash, at, subject } of commits.slice(0, COMMITS_OF_A_DAY))
     out.line(dim(`  ${timeOf(at)}  commit ${hash.slice(0, 10)}  `), subject);
-  if (others.length > COMMITS_OF_A_DAY) out.line(dim(`         and ${others.length - COMMITS_OF_A_DAY} more commits`));
+  if (commits.length > COMMITS_OF_A_DAY)
+    out.line(dim(`         and ${commits.length - COMMITS_OF_A_DAY} more commits`));
 }
 
 /** Of a commit that a session made: its fact begins with the hash as git printed it. */
