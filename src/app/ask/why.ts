@@ -84,8 +84,10 @@ function makePathTests(asked: PathQuery, nearness: PathMatch, { earlierNames, ho
     locate,
     isAt,
     mentions,
-    touches: (fact: Fact, { workspace }: Handover): boolean =>
-      fact.kind === 'file' && isAt(locate(fact, workspace)) && (symbol === null || hasSymbol(fact, symbol)),
+    touches: (fact: Fact, { workspace, facts }: Handover): boolean =>
+      fact.kind === 'file' &&
+      isAt(locate(fact, workspace)) &&
+      (symbol === null || hasSymbol(fact, symbol) || wasWorkedOn(symbol, baseName(fact.text), facts)),
     settles: (fact: Fact): boolean => isReason(fact) !== null && !isCarriedOver(fact) && mentions(textOf(fact)),
   };
 }
@@ -109,11 +111,17 @@ async function findCandidates(
   return mergeCandidates([...touching, filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
 }
 
-/** A file fact lists the symbols that the session worked on. */
+/** A file fact lists symbols that the session worked on: those that it declared and spoke of; in earlier versions, by their weight. */
 function hasSymbol({ detail }: Fact, symbol: string): boolean {
-  const names = detail?.names;
-  if (typeof names !== 'object' || names === null) return false;
-  return Object.keys(names).some((name) => name === symbol || lastPart(name) === symbol);
+  const { declared, names } = detail ?? {};
+  const known = Array.isArray(declared) ? declared.map(String) : Object.keys(Object(names));
+  return known.some((name) => name === symbol || lastPart(name) === symbol);
+}
+
+/** Whether one of the last calls of the session names both the symbol and the file. */
+function wasWorkedOn(symbol: string, file: string, facts: readonly Fact[]): boolean {
+  const steps = facts.filter(({ detail }) => detail?.role === 'log').flatMap(({ text }) => text.split('\n'));
+  return steps.some((step) => step.includes(file) && namesSymbol(step.replaceAll('\\n', ' '), symbol));
 }
 
 function lastPart(name: string): string {
