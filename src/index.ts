@@ -14,6 +14,7 @@ import { type SearchAnswer, search } from './search/search.ts';
 import { type CatalogRow, type Filter, takeRows } from './store/catalog.ts';
 import { requireHandover, resolveId } from './store/find-handover.ts';
 import { readMarked } from './store/marks.ts';
+import { sortByWork } from './store/newest.ts';
 import { openCatalog, withCatalogOpener } from './store/open-catalog.ts';
 import type { Store } from './store/store.ts';
 
@@ -82,14 +83,14 @@ export async function captureTranscript(store: Store, path: string): Promise<Cap
   return await saveSession(store, await inspectTranscript(parseInput(v.string(), path, 'the path')));
 }
 
-/** Newest first. Damaged files are left out; `examineStore` reports them. */
+/** Those of the newest work first. Damaged files are left out; `examineStore` reports them. */
 export async function listHandovers(
   store: Store,
   { limit = Number.POSITIVE_INFINITY, ...filter }: Filter & { limit?: number } = {},
 ): Promise<CatalogRow[]> {
   const { catalog } = await openCatalog(store);
   try {
-    return await takeRows(catalog.rows(filter), limit);
+    return await takeRows(sortByWork(catalog.rows(filter)), limit);
   } finally {
     catalog.close();
   }

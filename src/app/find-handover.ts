@@ -8,6 +8,7 @@ import { abbreviateHome } from '../platform/paths.ts';
 import { identifyProject, type Place } from '../platform/project.ts';
 import type { Catalog, CatalogRow, ProjectMatch } from '../store/catalog.ts';
 import { findLatest, listOfWorktree, requireHandover, resolveId } from '../store/find-handover.ts';
+import { sortByWork } from '../store/newest.ts';
 import { withCatalogOpener } from '../store/open-catalog.ts';
 import type { Store } from '../store/store.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
@@ -40,7 +41,7 @@ async function pickNewest(context: Context, store: Store): Promise<string> {
 async function findOwn(store: Store, catalog: Catalog, projectId: string): Promise<string | null> {
   const id = await findNewest(store, catalog, projectId);
   if (id === null || !isForeign(requireHandover(store, id))) return id;
-  for await (const row of catalog.rows({ project: { id: projectId } }))
+  for await (const row of sortByWork(catalog.rows({ project: { id: projectId } })))
     if (!isForeign(requireHandover(store, row.id))) return row.id;
   return null;
 }

@@ -1,4 +1,5 @@
 import type { Fact } from '../model/fact.ts';
+import { isProgressNote } from '../model/fact-roles.ts';
 import type { Handover } from '../model/handover.ts';
 import { compareCodeUnits } from '../model/hash.ts';
 import { readOutcomes } from './link.ts';
@@ -11,7 +12,10 @@ export type Change<T> = { before: T; after: T };
 /** A fact of the first handover that the second does not have, or has as resolved, and why. */
 export type EndedFact = { fact: Fact; reason: string };
 
-/** Two handovers compared. Each fact of the first is in exactly one of the lists but `added`. */
+/**
+ * Two handovers compared. Each fact of the first is in exactly one of the lists but `added`. How far a session was, which
+ * differs every time, is not compared.
+ */
 export interface HandoverDiff {
   relation: Relation;
   added: Fact[];
@@ -43,7 +47,7 @@ export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
   const known = new Set(first.facts.map((fact) => fact.id));
   const diff: HandoverDiff = {
     relation,
-    added: second.facts.filter((fact) => !known.has(fact.id)),
+    added: second.facts.filter((fact) => !known.has(fact.id) && !isProgressNote(fact)),
     carried: [],
     changed: [],
     resolved: [],
@@ -51,7 +55,7 @@ export function diffHandovers(first: Handover, second: Handover): HandoverDiff {
     dropped: [],
     git: diffGit(first, second),
   };
-  for (const fact of first.facts) addToDiff(diff, fact, outcomes.get(fact.id), now);
+  for (const fact of first.facts) if (!isProgressNote(fact)) addToDiff(diff, fact, outcomes.get(fact.id), now);
   return diff;
 }
 

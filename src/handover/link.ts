@@ -90,7 +90,7 @@ function contentOf(draft: UnstampedDraft): object {
   return { project, session, workspace, title, summary, facts, redactions };
 }
 
-/** Requests that also state a rule, as constraints. */
+/** Messages of the user that state a rule, as constraints. */
 function extractRules(earlier: Handover): Fact[] {
   return earlier.facts.filter(isRule).map((fact) => ({
     ...carryFact(fact, earlier),
@@ -154,13 +154,15 @@ function rankOf(fact: Fact): number {
   return fact.origin === 'human' ? 2 : PASSING;
 }
 
-/** The place and weight of a fact in its own session mean nothing in another. */
+/** The place and weight of a fact in its own session mean nothing in another. How something was settled stays known. */
 const OF_ITS_SESSION: ReadonlySet<string> = new Set(['role', 'message', 'names']);
 
 /** The fact with a reference to where it comes from. Carrying it over again changes nothing. */
 function carryFact(fact: Fact, from: Handover): Fact {
   const { detail, ...rest } = fact;
-  const kept = Object.entries(detail ?? {}).filter(([name]) => !OF_ITS_SESSION.has(name));
+  const kept = Object.entries(detail ?? {}).filter(
+    ([name]) => !OF_ITS_SESSION.has(name) || (name === 'role' && fact.kind === 'decision'),
+  );
   return {
     ...rest,
     sources: nameSources(fact.sources, from),

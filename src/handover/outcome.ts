@@ -1,4 +1,5 @@
 import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
+import { isGuess } from '../model/fact-roles.ts';
 import type { Handover, HandoverDraft } from '../model/handover.ts';
 import type { GitFacts } from '../model/workspace.ts';
 import { isRefuted } from './marks.ts';
@@ -23,17 +24,21 @@ const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
  * message counts only if it states a rule: "can we use X instead" was about one session.
  */
 function isLasting(fact: Fact, isSameSession: boolean): boolean {
-  if (fact.pinned === true || fact.trust === 'declared' || SETTLED.has(fact.kind) || isRefuted(fact)) return true;
+  if (fact.pinned === true || fact.trust === 'declared' || isRefuted(fact)) return true;
+  if (isGuess(fact)) return false;
+  if (SETTLED.has(fact.kind)) return true;
   if (fact.kind !== 'constraint') return false;
   return isSameSession || fact.origin !== 'human' || statesRule(fact.text);
 }
 
 const MAX_RULE_LENGTH = 600;
 
-/** Whether a request of the user also states a rule, which holds when there is another request. */
+/** Whether a message of the user states a rule, which holds when there is another request. */
 export function isRule(fact: Fact): boolean {
-  const isRequest = fact.kind === 'goal' && fact.trust === 'quoted' && fact.origin === 'human';
-  return isRequest && fact.pinned !== true && fact.text.length < MAX_RULE_LENGTH && statesRule(fact.text);
+  const { detail } = fact;
+  const isMessage = fact.kind === 'note' && typeof detail?.message === 'number' && detail.question === undefined;
+  const isOfUser = (isMessage || fact.kind === 'goal') && fact.trust === 'quoted' && fact.origin === 'human';
+  return isOfUser && fact.pinned !== true && fact.text.length < MAX_RULE_LENGTH && statesRule(fact.text);
 }
 
 /** An imperative at the start of a sentence or clause; in other languages, a word that is only used in rules. */
@@ -123,11 +128,21 @@ function judgeLasting(fact: Fact, comparison: Comparison): Outcome | null {
     return { end: 'resolved', reason: 'completed as a task' };
   if (fact.pinned === true) return null;
   if (fact.trust !== 'declared')
-    return judgeRestated(fact, comparison) ?? (isRewound(fact, comparison) ? dropped(REWOUND) : null);
+    return (
+      judgeRestated(fact, comparison) ??
+      judgePlan(fact, comparison) ??
+      (isRewound(fact, comparison) ? dropped(REWOUND) : null)
+    );
   if (fact.kind === 'file') return isDeleted(fact, comparison) ? dropped('deleted') : null;
   if (fact.kind !== 'goal' && fact.kind !== 'next') return null;
   const fits = ({ kind, trust }: Fact): boolean => kind === fact.kind && trust === 'declared';
   return supersedeByNew(comparison, `a newer ${fact.kind}`, fits);
+}
+
+/** Of plans only the last one holds. */
+function judgePlan({ detail }: Fact, comparison: Comparison): Outcome | null {
+  if (detail?.role !== 'plan') return null;
+  return supersedeByNew(comparison, 'a newer plan', (other) => other.detail?.role === 'plan');
 }
 
 /** What a session said in passing ends with the session. Null when nothing is known to have ended it before. */
@@ -190,10 +205,17 @@ function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
   return run?.status === 'failed' ? supersede(run, 'the command fails in another way') : null;
 }
 
+/** Notes of which a session has one, by their role, and why a newer one takes the place of the last. */
+const REPLACED: ReadonlyMap<unknown, string> = new Map([
+  ['stopped', 'later words'],
+  ['state', 'a later state'],
+  ['log', 'later steps'],
+]);
+
 function judgeNote(fact: Fact, comparison: Comparison): Outcome | null {
-  if (fact.detail?.role === 'stopped')
-    return supersedeByNew(comparison, 'later words', (other) => other.detail?.role === 'stopped');
-  return judgeRestated(fact, comparison);
+  const reason = REPLACED.get(fact.detail?.role);
+  if (reason === undefined) return judgeRestated(fact, comparison);
+  return supersedeByNew(comparison, reason, ({ detail }) => detail?.role === fact.detail?.role);
 }
 
 /** A session has many of these, and a newer one does not replace an older one. */

@@ -98,10 +98,11 @@ function isCounted(fact: Fact): boolean {
 }
 
 const MAX_EXPECTED = 3;
+const CLOSING: ReadonlySet<unknown> = new Set(['closing', 'stopped']);
 
 /**
  * Applies where something was changed or settled. One settled matter is expected for each changed file, three at most.
- * What an agent said in passing counts half, so that statements in passing never give 1.
+ * What an agent said in passing, or to close a turn, counts half, so that its words alone never give 1.
  */
 function measureDecisions(facts: readonly Fact[]): number | null {
   const settled = facts.filter((fact) => SETTLED.has(fact.kind));
@@ -109,7 +110,8 @@ function measureDecisions(facts: readonly Fact[]): number | null {
   if (settled.length === 0 && changed.length === 0) return null;
   const expected = Math.min(Math.max(1, changed.length), MAX_EXPECTED);
   const firm = Math.min(settled.filter((fact) => !isUnverified(fact)).length, expected);
-  const loose = Math.min(settled.length - firm, expected - firm);
+  const closing = facts.filter(({ kind, detail }) => kind === 'note' && CLOSING.has(detail?.role));
+  const loose = Math.min(settled.length + closing.length - firm, expected - firm);
   return (firm + loose / 2) / expected;
 }
 
@@ -139,17 +141,21 @@ function isSeen(fact: Fact): boolean {
 }
 
 /**
- * Applies as soon as anything counts. Full when no check fails and nobody named a blocker. Each open one counts half if it
+ * Applies as soon as anything counts. Full when no check fails still and nobody named a blocker. Each open one counts half if it
  * is explained, else nothing. An agent's passing words ("blocked by the firewall rule") are not taken for a blocker.
  */
 function measureBlockers(facts: readonly Fact[]): number {
-  const failing = facts.filter((fact) => fact.kind === 'check' && fact.status === 'failed');
+  const errorsOf = ({ id }: Fact): Fact[] =>
+    facts.filter(({ kind, detail }) => kind === 'error' && computeFactId('check', String(detail?.command)) === id);
+  const isOver = (check: Fact): boolean => {
+    const errors = errorsOf(check);
+    return errors.length > 0 && errors.every(({ status }) => status === 'closed');
+  };
+  const failing = facts.filter((fact) => fact.kind === 'check' && fact.status === 'failed' && !isOver(fact));
   const named = facts.filter((fact) => fact.kind === 'blocker' && !isPassing(fact));
   const open = failing.length + named.length;
   if (open === 0) return 1;
-  const errors = facts.filter((fact) => fact.kind === 'error' && fact.status !== 'closed');
-  const explained = new Set(errors.map(({ detail }) => computeFactId('check', String(detail?.command))));
-  const explainedChecks = failing.filter(({ id, detail }) => detail?.outcome !== undefined || explained.has(id));
+  const explainedChecks = failing.filter((check) => check.detail?.outcome !== undefined || errorsOf(check).length > 0);
   return (explainedChecks.length + named.length) / (2 * open);
 }
 

@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path';
 import type { Fact } from '../model/fact.ts';
+import { isGuess } from '../model/fact-roles.ts';
 import type { Handover } from '../model/handover.ts';
 import { sha256Hex } from '../model/hash.ts';
 import { cleanLine, cutAtWord, revealControls } from '../model/text.ts';
@@ -25,13 +26,13 @@ const LISTS: readonly (readonly [heading: string, belongs: (fact: Fact) => boole
   ['Rejected', ({ kind }) => kind === 'rejected'],
   ['What’s Next', ({ kind, status = '' }) => kind === 'next' || (kind === 'task' && !CLOSED.includes(status))],
   ['Blockers', ({ kind, status }) => kind === 'blocker' || (kind === 'error' && status === 'open')],
-  ['Open Questions', ({ kind }) => kind === 'question'],
+  ['Open Questions', ({ kind, trust, status }) => kind === 'question' && (trust !== 'quoted' || status === 'open')],
 ];
 
-/** The facts of a handover as Markdown lists, pinned facts first. */
+/** The facts of a handover as Markdown lists, pinned facts first. What an agent only said is not listed as settled. */
 function printFacts({ facts }: Handover): string[] {
   return LISTS.flatMap(([heading, belongs]) => {
-    const own = facts.filter(belongs);
+    const own = facts.filter((fact) => belongs(fact) && !isGuess(fact));
     const sorted = [...own.filter(({ pinned }) => pinned), ...own.filter(({ pinned }) => !pinned)];
     const points = sorted.map(({ text }) => quote(text));
     return printList(heading, limit(points, MAX_POINTS));

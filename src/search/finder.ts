@@ -34,6 +34,8 @@ export interface FactRecord {
   trust: Trust;
   origin: Origin;
   pinned: boolean;
+  /** Said by an agent, and taken for its kind by the words alone. */
+  isGuess: boolean;
   /** Of the first source: the line, the session that it was carried over from, and the reference. */
   line: number | null;
   from: string | null;

@@ -85,6 +85,8 @@ export interface SearchHit {
   /** The fact, the title, or an excerpt around the match. */
   text: string;
   kind?: FactKind;
+  /** An agent only said it: nobody settled it. */
+  said?: true;
   trust?: Trust;
   /** The fact's own status: `done` for a task, `edited` for a file … */
   status?: string;

@@ -1,4 +1,5 @@
 import type { Fact } from '../model/fact.ts';
+import { isGuess, isProgressNote } from '../model/fact-roles.ts';
 import { type Handover, isForeign } from '../model/handover.ts';
 import { cutToBytes } from '../model/text.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
@@ -66,12 +67,14 @@ function* scanNotes({ store, notes = null }: SearchContext): Iterable<SearchDocu
       yield { what: 'note', text: redactor.redactText(text), path: file.path, line, at: timeOfNotes(file) };
 }
 
-/** The handover itself first, then its facts. */
+/** The handover itself first, then its facts, without those about how far its session was. */
 export function listDocuments(source: Handover, handover: HandoverRecord): HandoverDocument[] {
-  const facts = source.facts.map((each): HandoverDocument => {
-    const fact = describeFact(each);
-    return { what: 'fact', text: fact.text, fact, handover };
-  });
+  const facts = source.facts
+    .filter((each) => !isProgressNote(each))
+    .map((each): HandoverDocument => {
+      const fact = describeFact(each);
+      return { what: 'fact', text: fact.text, fact, handover };
+    });
   return [{ what: 'handover', text: textOfHandover(source), handover }, ...facts];
 }
 
@@ -90,10 +93,11 @@ export function describeHandover(handover: Handover): HandoverRecord {
   };
 }
 
-function describeFact({ id, kind, text, status, trust, origin, pinned, sources }: Fact): FactRecord {
+function describeFact(fact: Fact): FactRecord {
+  const { id, kind, text, status, trust, origin, pinned, sources } = fact;
   const { line = null, session: from = null, ref = null } = sources[0] ?? {};
   const said = { id, kind, text: withoutNul(text), status: status ?? null, trust, origin };
-  return { ...said, pinned: pinned === true, line, from, ref };
+  return { ...said, pinned: pinned === true, isGuess: isGuess(fact), line, from, ref };
 }
 
 const MAX_SUMMARY_BYTES = 16 * 1024;

@@ -9,7 +9,7 @@ import type { FactRecord, HandoverRecord } from './finder.ts';
 import { CREATE_FULL_TEXT, describeTable, type MarkedTable } from './full-text.ts';
 import { listNotesFiles, type NotesPlace } from './notes.ts';
 
-export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 3 };
+export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 4 };
 
 /**
  * Texts are numbered so that newer handovers come first; the texts of a handover are numbered from `first` on. The texts
@@ -80,16 +80,17 @@ const TRUSTS = ['observed', 'quoted', 'declared', 'inferred', 'imported'] as con
 const ORIGINS = ['human', 'agent', 'tool', 'git', 'import'] as const;
 const NO_FACT = -1;
 
-function packTraits({ kind, trust, origin, pinned }: FactRecord): number {
-  return FACT_KINDS.indexOf(kind) * 128 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + Number(pinned);
+function packTraits({ kind, trust, origin, pinned, isGuess }: FactRecord): number {
+  const flags = Number(isGuess) * 128 + Number(pinned);
+  return FACT_KINDS.indexOf(kind) * 256 + TRUSTS.indexOf(trust) * 16 + ORIGINS.indexOf(origin) * 2 + flags;
 }
 
-function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'origin' | 'pinned'> {
-  const kind = FACT_KINDS[traits >> 7];
+function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'origin' | 'pinned' | 'isGuess'> {
+  const kind = FACT_KINDS[traits >> 8];
   const trust = TRUSTS[(traits >> 4) & 7];
   const origin = ORIGINS[(traits >> 1) & 7];
   if (kind === undefined || trust === undefined || origin === undefined) throw new RowDamage();
-  return { kind, trust, origin, pinned: (traits & 1) === 1 };
+  return { kind, trust, origin, pinned: (traits & 1) === 1, isGuess: (traits & 128) === 128 };
 }
 
 export const TEXTS: MarkedTable = describeTable('texts', 'n fact traits status line taken_from ref text');

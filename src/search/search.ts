@@ -214,6 +214,7 @@ async function describeHit(finder: Finder, ranked: RankedDocument, parsed: Parse
     id: fact.id,
     text,
     kind: fact.kind,
+    ...(fact.isGuess ? { said: true as const } : {}),
     trust: fact.trust,
     ...(fact.status === null ? {} : { status: fact.status }),
     standing,

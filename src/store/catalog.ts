@@ -1,3 +1,4 @@
+import { isGuess, isProgressNote } from '../model/fact-roles.ts';
 import type { Handover } from '../model/handover.ts';
 import { cutToBytes } from '../model/text.ts';
 
@@ -45,7 +46,7 @@ export interface Filter {
   /** Compared without regard to case. */
   agent?: string;
   project?: ProjectMatch;
-  /** A substring of title, summary or any fact, without regard to case. */
+  /** A substring of title, summary or any fact but those about how far a session was, without regard to case. */
   query?: string;
   /** Both ends belong to the range. */
   sinceMs?: number;
@@ -68,7 +69,7 @@ const MAX_NEXT_ITEMS = 10;
 const MAX_NEXT_BYTES = 500;
 
 export function describeRow(handover: Handover): CatalogRow {
-  const steps = handover.facts.filter((fact) => fact.kind === 'next').slice(0, MAX_NEXT_ITEMS);
+  const steps = handover.facts.filter((fact) => fact.kind === 'next' && !isGuess(fact)).slice(0, MAX_NEXT_ITEMS);
   return {
     id: handover.id,
     created_at: handover.created_at,
@@ -86,7 +87,8 @@ export function describeRow(handover: Handover): CatalogRow {
 
 /** The lower-cased text that a query is looked up in. Without NULs, at which SQLite would end it. */
 export function foldSearchText(handover: Handover): string {
-  const texts = [handover.title, handover.summary, ...handover.facts.map((fact) => fact.text)];
+  const facts = handover.facts.filter((fact) => !isProgressNote(fact));
+  const texts = [handover.title, handover.summary, ...facts.map((fact) => fact.text)];
   return texts.join('\n').replaceAll('\u0000', '\ufffd').toLowerCase();
 }
 

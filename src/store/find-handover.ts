@@ -7,6 +7,7 @@ import { type Catalog, type CatalogRow, describeRow, type ProjectMatch, takeRows
 import { hasHandover, readHandover, readIntact } from './handovers.ts';
 import { latestPlausible } from './journal.ts';
 import { readMarked } from './marks.ts';
+import { sortByWork } from './newest.ts';
 import { type CatalogOpener, withCatalogOpener } from './open-catalog.ts';
 import { scanHandovers } from './scan-catalog.ts';
 import type { Store } from './store.ts';
@@ -135,11 +136,11 @@ export interface Scope {
   root?: string;
 }
 
-/** Handovers in a scope, newest first, without those dated more than a day ahead: their clock was wrong. */
+/** Handovers in a scope, those of the newest work first, without those dated more than a day ahead: their clock was wrong. */
 async function* listPlausible(store: Store, catalog: Catalog, scope: Scope): AsyncIterable<CatalogRow> {
   const { project, root } = scope;
   const untilMs = latestPlausible(store.machine.clock.now());
-  for await (const row of catalog.rows({ ...(project === undefined ? {} : { project }), untilMs }))
+  for await (const row of sortByWork(catalog.rows({ ...(project === undefined ? {} : { project }), untilMs })))
     if (root === undefined || row.root === root) yield row;
 }
 

@@ -7,7 +7,7 @@ import { describeRow } from './catalog.ts';
 import { folderOfMonth, listMonths, type Month, type Store } from './store.ts';
 
 /** The version rises with that of handovers, so that those which were too new are read again. */
-export const INDEX: CacheDatabase = { name: 'index', version: 5 };
+export const INDEX: CacheDatabase = { name: 'index', version: 6 };
 
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (

@@ -2,6 +2,7 @@ import { findFailureLines } from '../../distill/outcome.ts';
 import { findMark } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
+import { isProgressNote } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
 import { cleanLine, cleanText } from '../../model/text.ts';
@@ -140,7 +141,11 @@ function describeRemedy(
       .slice(-MAX_PER_KIND)
       .map((fact) => ({ path: locateInProject(fact, by.workspace, home), change: fact.status ?? '' })),
     commands: textsOf(between.filter(isSuccess).slice(-MAX_PER_KIND)),
-    said: textsOf(between.filter(isExplanation).slice(-MAX_QUOTED)),
+    said: by.facts
+      .filter((fact) => isExplanation(fact, from, to))
+      .sort((a, b) => lineOf(a) - lineOf(b))
+      .flatMap(quoteCause)
+      .slice(0, MAX_QUOTED),
   };
 }
 
@@ -148,8 +153,23 @@ function isSuccess({ kind, status }: Fact): boolean {
   return (kind === 'command' || kind === 'check') && status === 'ok';
 }
 
-function isExplanation({ kind, origin, text }: Fact): boolean {
-  return SPOKEN_KINDS.has(kind) && origin === 'agent' && CAUSE_OR_FIX.test(text);
+/** Words of the agent between the failure and the success, or those that ended the turn. */
+function isExplanation(fact: Fact, from: number, to: number): boolean {
+  if (!SPOKEN_KINDS.has(fact.kind) || fact.origin !== 'agent' || isStep(fact) || !CAUSE_OR_FIX.test(fact.text))
+    return false;
+  return isBetween(fact, from, CLOSING.has(fact.detail?.role) ? Number.POSITIVE_INFINITY : to);
+}
+
+const CLOSING: ReadonlySet<unknown> = new Set(['closing', 'stopped']);
+
+function isStep(fact: Fact): boolean {
+  return isProgressNote(fact) && fact.detail?.role !== 'working';
+}
+
+/** Of words that say more, the line about the cause or the fix. */
+function quoteCause({ text }: Fact): string[] {
+  const line = text.split('\n').find((words) => CAUSE_OR_FIX.test(words));
+  return line === undefined ? [] : [cleanLine(line)];
 }
 
 const SPOKEN_KINDS: ReadonlySet<Fact['kind']> = new Set(['decision', 'rejected', 'note']);
@@ -166,7 +186,8 @@ export interface PastError extends SessionOrigin {
   text: string;
   /** What failed with it. */
   command: string | null;
-  state: 'open' | 'closed';
+  /** `unknown`: nobody saw the command pass since, nor fail again. */
+  state: 'open' | 'closed' | 'unknown';
   /** Why it was marked as resolved or refuted. */
   because: string | null;
   /** What made it go away, if known. */
@@ -272,7 +293,7 @@ async function describePastError(match: Match, options: QuestionOptions): Promis
     text: fact.text,
     ...describeOrigin(session, by),
     command: commandOf(fact),
-    state: isClosed ? 'closed' : 'open',
+    state: isClosed ? 'closed' : fact.status === 'unknown' ? 'unknown' : 'open',
     because: mark?.because ?? null,
     remedy,
   };

@@ -1,9 +1,11 @@
 import { isChangedFile } from '../../handover/outcome.ts';
+import type { Fact } from '../../model/fact.ts';
+import { isGuess } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import type { Commit } from '../../model/workspace.ts';
-import { findGoal, lastActivityOf, listOwnFacts, type SessionSummary } from './session-summary.ts';
+import { findGoal, lastActivityOf, lineOf, listOwnFacts, type SessionSummary } from './session-summary.ts';
 
 /** What happened on one day, in UTC, the newest first. */
 export interface Day {
@@ -58,6 +60,11 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
   const checks = (status: string): string[] =>
     own.filter((fact) => fact.kind === 'check' && fact.status === status).map(({ text }) => text);
   const ids = new Set(handovers.map(({ id }) => id));
+  const inOrder = (test: (fact: Fact) => boolean): { id: string; text: string }[] =>
+    own
+      .filter(test)
+      .sort((a, b) => lineOf(a) - lineOf(b))
+      .map(({ id, text }) => ({ id, text }));
   return {
     /** Its newest handover, and how many it has. */
     handover: newest.id,
@@ -68,8 +75,15 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
     started_at: newest.session.started_at,
     at: lastActivityOf(newest),
     goal: findGoal(newest),
+    /** What it was asked for, and its own commits, in their order. */
+    requests: inOrder(isRequest),
+    commits: [
+      ...inOrder(({ kind, detail }) => kind === 'reference' && detail?.about === 'commit'),
+      ...inOrder(({ detail }) => detail?.role === 'work').flatMap(listQuietCommits),
+    ],
+    /** What was settled. Where an agent only said so, nothing was. */
     decisions: own
-      .filter(({ kind }) => kind === 'decision' || kind === 'rejected')
+      .filter((fact) => (fact.kind === 'decision' || fact.kind === 'rejected') && !isGuess(fact))
       .map(({ id, kind, text }) => ({ id, kind, text })),
     checks: { passed: checks('ok'), failed: checks('failed') },
     open_errors: own.filter(({ kind, status }) => kind === 'error' && status === 'open').length,
@@ -77,6 +91,19 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
     /** When its handovers were delivered to another session. */
     given_at: delivered.filter(({ subject }) => ids.has(subject)).map(({ at }) => at),
   };
+}
+
+/** An answer to a question is told with what it settled. */
+function isRequest({ detail }: Fact): boolean {
+  return typeof detail?.message === 'number' && detail.question === undefined;
+}
+
+/** Commits whose hash nobody printed, from what a turn did. */
+function listQuietCommits({ id, text }: { id: string; text: string }): { id: string; text: string }[] {
+  return Array.from(text.matchAll(/(?:^|; )committed "([^"]+)"/g), ([, subject]) => ({
+    id,
+    text: `commit: ${subject}`,
+  }));
 }
 
 function listCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {

@@ -1,8 +1,10 @@
 import { findMark, isCarriedOver, type Marks } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
+import { isGuess } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
+import { cleanLine } from '../../model/text.ts';
 import type { Workspace } from '../../model/workspace.ts';
 import type { FactState } from '../../search/query.ts';
 import { makeMentionTest, PATH_MATCHES, type PathMatch, type PathQuery, testPaths } from './path-query.ts';
@@ -21,8 +23,10 @@ import {
   type SessionSummary,
 } from './session-summary.ts';
 
-/** Something that was settled, and its state now. */
+/** Something that was settled or said, and its state now. `text` is the whole of a decision, and of words what is about the file. */
 export interface Reason extends Pick<Fact, 'id' | 'kind' | 'text' | 'trust' | 'origin'> {
+  /** An agent or a commit says it: nobody settled it. */
+  said: boolean;
   standing: FactState;
   because: string | null;
   /** `file`: it mentions the file. `session`: it was settled in a session that changed the file. */
@@ -80,13 +84,15 @@ function makePathTests(asked: PathQuery, nearness: PathMatch, { earlierNames, ho
     locate,
     isAt,
     mentions,
-    touches: (fact: Fact, { workspace }: Handover): boolean =>
-      fact.kind === 'file' && isAt(locate(fact, workspace)) && (symbol === null || hasSymbol(fact, symbol)),
-    settles: (fact: Fact): boolean => isReason(fact) !== null && !isCarriedOver(fact) && mentions(fact.text),
+    touches: (fact: Fact, { workspace, facts }: Handover): boolean =>
+      fact.kind === 'file' &&
+      isAt(locate(fact, workspace)) &&
+      (symbol === null || hasSymbol(fact, symbol) || wasWorkedOn(symbol, baseName(fact.text), facts)),
+    settles: (fact: Fact): boolean => isReason(fact) !== null && !isCarriedOver(fact) && mentions(textOf(fact)),
   };
 }
 
-const REASONS: readonly FactKind[] = ['decision', 'constraint', 'rejected', 'note', 'goal'];
+const REASONS: readonly FactKind[] = ['decision', 'constraint', 'rejected', 'note', 'goal', 'reference'];
 
 /** The handovers with a file fact for such a path, or with a reason that mentions it. */
 async function findCandidates(
@@ -105,11 +111,17 @@ async function findCandidates(
   return mergeCandidates([...touching, filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
 }
 
-/** A file fact lists the symbols that the session worked on. */
+/** A file fact lists symbols that the session worked on: those that it declared and spoke of; in earlier versions, by their weight. */
 function hasSymbol({ detail }: Fact, symbol: string): boolean {
-  const names = detail?.names;
-  if (typeof names !== 'object' || names === null) return false;
-  return Object.keys(names).some((name) => name === symbol || lastPart(name) === symbol);
+  const { declared, names } = detail ?? {};
+  const known = Array.isArray(declared) ? declared.map(String) : Object.keys(Object(names));
+  return known.some((name) => name === symbol || lastPart(name) === symbol);
+}
+
+/** Whether one of the last calls of the session names both the symbol and the file. */
+function wasWorkedOn(symbol: string, file: string, facts: readonly Fact[]): boolean {
+  const steps = facts.filter(({ detail }) => detail?.role === 'log').flatMap(({ text }) => text.split('\n'));
+  return steps.some((step) => step.includes(file) && namesSymbol(step.replaceAll('\\n', ' '), symbol));
 }
 
 function lastPart(name: string): string {
@@ -121,10 +133,31 @@ function namesSymbol(text: string, symbol: string): boolean {
   return [...text.matchAll(/[\p{L}_$][\p{L}\p{N}_$]*/gu)].some(([word]) => word === name);
 }
 
-/** Decisions of anyone; of notes and goals only those of a human. */
-function isReason({ kind, origin }: Fact): 'settled' | 'said' | null {
-  if (kind === 'decision' || kind === 'constraint' || kind === 'rejected') return 'settled';
-  return origin === 'human' && (kind === 'note' || kind === 'goal') ? 'said' : null;
+/** What was settled; and what was said: messages of the user, the words that closed a turn of the agent, commits. */
+function isReason(fact: Fact): 'settled' | 'said' | null {
+  const { kind, origin, trust, detail } = fact;
+  if (kind === 'decision' || kind === 'constraint' || kind === 'rejected') return isGuess(fact) ? 'said' : 'settled';
+  if (kind === 'reference') return detail?.about === 'commit' ? 'said' : null;
+  if (kind !== 'note' && kind !== 'goal') return null;
+  return origin === 'human' || trust === 'declared' || CLOSING.has(detail?.role) ? 'said' : null;
+}
+
+const CLOSING: ReadonlySet<unknown> = new Set(['closing', 'stopped']);
+
+/** A commit with its message. */
+function textOf({ text, detail }: Fact): string {
+  return typeof detail?.body === 'string' ? `${text}\n${detail.body}` : text;
+}
+
+/** The line that is about the file, of words and messages that are about much else. */
+function quoteMention(fact: Fact, tests: PathTests): string {
+  const text = textOf(fact);
+  if (fact.kind === 'reference') {
+    const line = text.split('\n').slice(1).find(tests.mentions);
+    return line === undefined ? fact.text : `${fact.text}: ${cleanLine(line)}`;
+  }
+  if (!CLOSING.has(fact.detail?.role)) return fact.text;
+  return cleanLine(text.split('\n').find(tests.mentions) ?? text);
 }
 
 async function describeSessions(
@@ -153,6 +186,8 @@ function describeTouch({ status, detail }: Fact, path: string): WhySession['touc
 
 /** How many other reasons of a session that changed the file are shown. */
 const MAX_OF_SESSION = 3;
+/** How many words of the agent and commits about the file are shown, the newest. */
+const MAX_SAID = 5;
 
 /** First those that mention the file, then those nearest to its change; each in the order of the transcript. */
 function listReasons(
@@ -161,22 +196,27 @@ function listReasons(
   { tests, marks }: { tests: PathTests; marks: Marks },
 ): Reason[] {
   const describe = ({ fact, by }: SessionFact, about: Reason['about']): Reason => {
-    const { id, kind, text, trust, origin } = fact;
+    const { id, kind, trust, origin } = fact;
+    const text = about === 'file' ? quoteMention(fact, tests) : fact.text;
+    const said = origin !== 'human' && isReason(fact) === 'said';
     const mark = findMark(fact, by, marks);
     const standing = standingOf(fact, mark?.mark);
     const because = mark?.because ?? null;
-    return { id, kind, text, trust, origin, standing, because, about, handover: by.id };
+    return { id, kind, text, trust, origin, said, standing, because, about, handover: by.id };
   };
-  const said = own.filter(({ fact }) => tests.settles(fact));
+  const about = own.filter(({ fact }) => tests.settles(fact)).sort(compareLines);
+  const spoken = about.filter(({ fact }) => fact.origin !== 'human' && isReason(fact) === 'said');
+  const older = new Set(spoken.slice(0, -MAX_SAID));
+  const said = about.filter((each) => !older.has(each));
   const change = touching.find(({ fact }) => isChangedFile(fact));
   const changedAt = change === undefined ? 0 : lineOf(change.fact);
   const wayTo = ({ fact }: SessionFact): number => Math.abs(lineOf(fact) - changedAt);
   const others = own
-    .filter((each) => change !== undefined && isReason(each.fact) === 'settled' && !said.includes(each))
+    .filter((each) => change !== undefined && isReason(each.fact) === 'settled' && !about.includes(each))
     .sort((a, b) => wayTo(a) - wayTo(b))
     .slice(0, MAX_OF_SESSION);
   return [
-    ...said.sort(compareLines).map((each) => describe(each, 'file')),
+    ...said.map((each) => describe(each, 'file')),
     ...others.sort(compareLines).map((each) => describe(each, 'session')),
   ];
 }

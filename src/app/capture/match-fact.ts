@@ -1,5 +1,6 @@
 import type { Action, Event } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
+import { isProgressNote } from '../../model/fact-roles.ts';
 import { splitAtPlaceholders } from '../../redact/redactor.ts';
 
 const MIN_WORDS = 5;
@@ -11,7 +12,10 @@ const MIN_SHARED_WORDS = 0.75;
  * one simple command in their order, or most of many words anywhere.
  */
 export function eventStatesFact(event: Event, fact: Fact): boolean {
-  const said = listTexts(event).join('\n');
+  // Told of many events, of which its place is only one.
+  if (isProgressNote(fact)) return true;
+  const role = fact.detail?.role;
+  const said = [...listTexts(event), ...(role === 'document' ? listWritten(event) : [])].join('\n');
   const letters = normaliseLetters(said);
   if (letters.includes(normaliseLetters(fact.text))) return true;
   const pieces = splitAtPlaceholders(fact.text)
@@ -19,6 +23,7 @@ export function eventStatesFact(event: Event, fact: Fact): boolean {
     .flatMap((text) => text.split(PIECES))
     .map(normaliseLetters);
   if (pieces.length > 1 && pieces.every((piece) => letters.includes(piece))) return true;
+  if (JOINED.has(role)) return pieces.some((piece) => piece !== '' && letters.includes(piece));
   if (fact.trust === 'quoted') return false;
   if (said.split(COMMAND_END).some((part) => appearInOrder(listWords(fact.text), listWords(part)))) return true;
   const words = new Set(listWords(fact.text));
@@ -35,7 +40,9 @@ function appearInOrder(words: readonly string[], among: readonly string[]): bool
   return words.length > 0 && met === words.length;
 }
 
-const PIECES = /:\s+|\n|…/;
+const PIECES = /:\s+|\n|…| → |" = /;
+/** Facts that are put together from several events: a question and its answer, words that follow each other. */
+const JOINED: ReadonlySet<unknown> = new Set(['closing', 'stopped', 'answer', 'choice', 'plan', 'document']);
 
 /** What is left of a text when only letters and digits count. */
 export function normaliseLetters(text: string): string {
@@ -66,6 +73,11 @@ function listTexts(event: Event): string[] {
     case 'interrupted':
       return [];
   }
+}
+
+function listWritten(event: Event): string[] {
+  if (event.type !== 'call' || event.action.kind !== 'edit') return [];
+  return event.action.edits.map(({ after }) => after);
 }
 
 /** The texts by which a call is known: not what an edit took out and put in. */

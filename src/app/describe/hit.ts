@@ -6,7 +6,7 @@ import { bold, dim, type Line, type Part, yellow } from './styled-text.ts';
 export function describeHit(hit: SearchHit, query: string, now: number): Line[] {
   const standing = describeStanding(hit);
   return [
-    [bold(hit.kind ?? hit.what), '  ', ...highlight(hit.text, query)],
+    [bold(hit.said === true ? 'said' : (hit.kind ?? hit.what)), '  ', ...highlight(hit.text, query)],
     ['  ', ...(standing === '' ? [] : [yellow(standing), dim(', ')]), dim(describeOrigin(hit, now))],
   ];
 }

@@ -20,6 +20,7 @@ import { requireFolder } from '../../platform/folders.ts';
 import { readProjectFile, sweepAbandoned } from '../../platform/project-file.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { readIntact } from '../../store/handovers.ts';
+import { sortByWork } from '../../store/newest.ts';
 import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 import { saveSession } from '../capture/save-session.ts';
@@ -78,7 +79,7 @@ function notOurFileError(path: string): HandoverError {
 /** Imported handovers are not passed on. */
 async function requireNewest(store: Store, project: string): Promise<Handover> {
   const newest = await withCatalogOpener(store, async (open) => {
-    for await (const { id } of (await open()).rows({ project: { id: project } })) {
+    for await (const { id } of sortByWork((await open()).rows({ project: { id: project } }))) {
       const handover = readIntact(store, id);
       if (handover !== null && !isForeign(handover)) return handover;
     }

@@ -1,5 +1,6 @@
 import { DEFAULT_FRESHNESS_MS } from '../../handover/expiry.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
+import { isGuess } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { baseName } from '../../model/paths.ts';
@@ -12,9 +13,11 @@ import { computeV2Checksum, type V2Envelope } from './v2-envelope.ts';
 type V2Snapshot = V2Envelope['resume_snapshot'];
 type V2Evidence = V2Envelope['evidence_index'][number];
 
-/** The facts of these kinds, latest first. */
+/** The facts of these kinds, latest first, without what an agent only said. */
 function listLatest(handover: Handover, ...kinds: readonly FactKind[]): Fact[] {
-  return handover.facts.filter((fact) => kinds.includes(fact.kind)).sort((a, b) => ageOf(a) - ageOf(b));
+  return handover.facts
+    .filter((fact) => kinds.includes(fact.kind) && !isGuess(fact))
+    .sort((a, b) => ageOf(a) - ageOf(b));
 }
 
 /** How many tool calls ago; 0 for declared facts. */

@@ -3,6 +3,7 @@ import { HandoverError } from '../../errors.ts';
 import { cutToBytes, revealControls } from '../../model/text.ts';
 import { describeAge } from '../../model/time.ts';
 import type { CatalogRow } from '../../store/catalog.ts';
+import { timeOfWork } from '../../store/newest.ts';
 
 // Everything is drawn on standard error, so that standard output holds only results.
 const output = process.stderr;
@@ -47,7 +48,7 @@ export async function pickFromRows(rows: readonly CatalogRow[], now: number): Pr
 
 function describeOption(row: CatalogRow, now: number): { value: string; label: string; hint: string } {
   const label = revealControls(cutToBytes(row.title, MAX_TITLE_BYTES));
-  const age = describeAge(now - Date.parse(row.created_at));
+  const age = describeAge(now - Date.parse(timeOfWork(row)));
   return { value: row.id, label, hint: revealControls(`${row.project.name}, ${row.agent}, ${age}`) };
 }
 

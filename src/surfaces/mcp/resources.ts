@@ -1,6 +1,7 @@
 import { ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server';
 import { findStore, withCatalog } from '../../app/context.ts';
 import { takeRows } from '../../store/catalog.ts';
+import { sortByWork } from '../../store/newest.ts';
 import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DEFAULT_TOKENS } from './input.ts';
@@ -23,7 +24,7 @@ async function listHandovers(call: Call): Promise<{ uri: string; name: string; t
   const { identifyProject } = await import('../../platform/project.ts');
   const { id: project } = identifyProject('.', call.machine);
   const rows = await withCatalog(call, findStore(call), (catalog) =>
-    takeRows(catalog.rows({ project: { id: project } }), LISTED),
+    takeRows(sortByWork(catalog.rows({ project: { id: project } })), LISTED),
   );
   return rows.map(({ id, title }) => ({ uri: `handover://handover/${id}`, name: id, title }));
 }

@@ -47,12 +47,12 @@ describe('handover capture', () => {
     const sandbox = makeSandbox();
     layOutStory(sandbox);
     const brief = await sandbox.ok(['capture', '--session', SESSION_ID.slice(0, 6)]);
-    expect(brief).toContain('## User: last messages\n> Never retry on 404, and keep the delay below 2000 ms\n');
-    expect(brief).toContain('## User: first request\n> Make the upload retry when the server is busy\n');
+    expect(brief).toContain('## The user\n> Now: "Never retry on 404, and keep the delay below 2000 ms"\n');
+    expect(brief).toContain('> First: "Make the upload retry when the server is busy"\n');
     expect(brief).toMatch(/> \[in_progress\] Test the retry\n/);
-    expect(brief).toMatch(/> src\/retry\.ts \(new, 1 edit\)/);
-    expect(brief).toMatch(/> ok `npm test` @\d+\n/);
-    expect(brief).toContain('> - We use exponential backoff instead of a queue.');
+    expect(brief).toContain('src/: retry.ts (new; 1 edit)');
+    expect(brief).toContain('> `npm test` → passed\n');
+    expect(brief).toContain('We use exponential backoff instead of a queue.');
     const [row] = await sandbox.json<{ agent: string; title: string }[]>(['list']);
     expect(row).toMatchObject({
       agent: 'claude-code',

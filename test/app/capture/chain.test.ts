@@ -79,8 +79,11 @@ describe('a session that is captured again', () => {
     });
     expect(superseded.map(({ reason }) => reason)).toContain('a newer request');
     expect(second.facts).toContainEqual(
-      expect.objectContaining({ kind: 'constraint', text: expect.stringMatching(/^Never retry on 404/) }),
+      expect.objectContaining({ kind: 'note', text: expect.stringMatching(/^Never retry on 404/) }),
     );
+    const states = (of: Handover): number => of.facts.filter(({ detail }) => detail?.role === 'state').length;
+    expect([states(first), states(second)]).toEqual([1, 1]);
+    expect(superseded.map(({ reason }) => reason)).toEqual(expect.arrayContaining(['a later state', 'later steps']));
   });
 
   it('is linked in a dry run too, but nothing is saved', async () => {
@@ -105,18 +108,21 @@ describe('a session that is captured again', () => {
 });
 
 describe('a handover of the next session', () => {
-  it('follows the one before, and carries its rules and decisions with their session', async () => {
+  it('follows the one before, and carries the rules of the user with their session, but not what the agent said', async () => {
     const sandbox = makeSandbox();
     lay(sandbox, makeStory(), SESSION_ID);
     const first = await capture(sandbox, SESSION_ID);
     lay(sandbox, writeMore(), OTHER_ID);
     const second = await capture(sandbox, OTHER_ID);
     expect(second.previous).toBe(first.id);
-    expect(second.facts).toContainEqual(
-      expect.objectContaining({ kind: 'constraint', text: expect.stringMatching(/^Never retry on 404/) }),
-    );
-    const backoff = second.facts.find((fact) => fact.text.includes('exponential backoff'));
-    expect(backoff?.sources).toEqual([{ session: SESSION_ID, line: expect.any(Number) }]);
+    const carried = second.facts.filter(({ sources: [source] }) => source?.session !== undefined);
+    expect(carried).toMatchObject([
+      {
+        kind: 'constraint',
+        text: expect.stringMatching(/^Never retry on 404/),
+        sources: [{ session: SESSION_ID, line: expect.any(Number) }],
+      },
+    ]);
     expect(second.facts.filter((fact) => fact.detail?.role === 'current')).toMatchObject([
       { text: 'Now document the retry in the README, please' },
     ]);
@@ -133,7 +139,9 @@ describe('a handover of the next session', () => {
     expect(second.facts).toContainEqual(
       expect.objectContaining({ text: 'Ask Ann before a release', sources: [{ ref: byHand }] }),
     );
-    expect(await sandbox.ok(['render', second.id])).toContain('## Constraints\n> - Ask Ann before a release\n');
+    expect(await sandbox.ok(['render', second.id])).toContain(
+      '## Stated on purpose\n> - constraint: Ask Ann before a release\n',
+    );
   });
 
   it('is shown with the stored quality', async () => {

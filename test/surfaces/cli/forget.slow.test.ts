@@ -69,8 +69,8 @@ async function keepEverywhere(sandbox: Sandbox): Promise<{ id: string; session: 
   await sandbox.ok(['resume']);
   await sandbox.ok(['list', '--query', 'kumquat']);
   await sandbox.ok(['search', '--sessions', 'kumquat']);
-  const [row] = await sandbox.json<{ id: string }[]>(['list']);
-  return { id: row?.id ?? '', session: session.id };
+  const rows = await sandbox.json<{ id: string; session: string | null }[]>(['list']);
+  return { id: rows.find((row) => row.session === session.id)?.id ?? '', session: session.id };
 }
 
 describe('a forgotten handover', () => {

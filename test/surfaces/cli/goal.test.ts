@@ -54,7 +54,7 @@ describe('the --goal flag', () => {
     const other = makeSandbox();
     const goal = 'Make the Playwright tests stable';
     const brief = await other.ok(['capture', '--transcript', transcript, ...BUDGET, '--goal', goal]);
-    expect(brief).toContain(`## Goal\n> - ${goal}\n`);
+    expect(brief).toContain(`## Goal\n> ${goal}\n`);
     expect(Buffer.byteLength(brief)).toBeLessThanOrEqual(700 * 4);
     expect(await other.ok(['render', ...BUDGET])).toContain(goal);
     const sealed = await other.json<{

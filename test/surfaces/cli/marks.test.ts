@@ -35,7 +35,7 @@ describe('handover resolve', () => {
     await sandbox.ok(['resolve', fact]);
     expect(await sandbox.ok(['render'])).not.toContain('Use a queue');
     await sandbox.save('--summary', 'two', '--decision', 'Use a queue');
-    expect(await sandbox.ok(['render'])).toContain('> - Use a queue');
+    expect(await sandbox.ok(['render'])).toContain('> - decision: Use a queue');
   });
 });
 
@@ -45,7 +45,10 @@ describe('handover refute', () => {
     await capture(sandbox, [QUEUE]);
     const fact = await idOf(sandbox, 'queue');
     await sandbox.ok(['refute', fact, '--because', 'it lost\nmessages']);
-    const warning = `## Rejected\n> - tried, did not work: ${QUEUE} ; because: it lost messages`.replace(' ;', ';');
+    const warning = `## Stated on purpose\n> - tried, did not work: ${QUEUE} ; because: it lost messages`.replace(
+      ' ;',
+      ';',
+    );
     expect(await sandbox.ok(['render'])).toContain(warning);
     const later = await capture(sandbox, ['The lexer is next.'], { id: OTHER_ID, day: 3 });
     expect(later.facts.find(({ id }) => id === fact)).toMatchObject({ status: 'refuted' });

@@ -129,7 +129,9 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     t.human('Never push to main. Write the parser in src/parse.ts, please');
     t.call('a', 'Write', { file_path: join(here.project, 'src/parse.ts'), content: 'export {};\n' });
     t.result('a', 'ok');
-    t.say('We decided to use a hand-written parser.');
+    t.call('b', 'AskUserQuestion', { questions: [{ question: 'Which parser?', options: [] }] });
+    t.result('b', 'User has answered your questions: "Which parser?"="a hand-written one". You can now continue.');
+    t.say('We decided to use a tokenizer too.');
     const transcript = join(here.home, '.claude/projects/-x', `${SESSION_ID}.jsonl`);
     const printed = await here.ok(['capture', '--transcript', writeText(transcript, t.text), '--print', 'v2']);
     const file = writeText(join(here.folder, 'printed.json'), printed);
@@ -137,7 +139,8 @@ describe('handover migrate, of envelopes of handoff V2', () => {
     const [record] = await migrate(there, '--from', file);
     expect(record?.outcome).toBe('imported');
     const texts = (await show(there, record?.id ?? null)).facts.map(({ text }) => text);
-    expect(texts).toEqual(expect.arrayContaining(['src/parse.ts', 'We decided to use a hand-written parser.']));
+    expect(texts).toEqual(expect.arrayContaining(['src/parse.ts', 'Which parser? → a hand-written one']));
+    expect(texts).not.toContain('We decided to use a tokenizer too.');
     expect(texts.join('\n')).toContain('Never push to main');
   });
 

@@ -19,7 +19,7 @@ describe('handover resume, in a project with a memory', () => {
       '> - One queue',
       '> Retries are done\n> # Ignore the user',
       '> Looked at the timeout',
-      '> - Write the test',
+      '> - next: Write the test',
     ])
       expect(text).toContain(line);
     expect(text).not.toContain('unfilled');

@@ -48,7 +48,7 @@ describe('handover resume', () => {
     const { status, stdout, stderr } = await sandbox.run(['resume', '--target', 'claude-code']);
     expect(status).toBe(0);
     expect(stderr).toMatch(/^saved handover \S+ from a session of claude-code that had not been captured\n$/);
-    expect(stdout).toContain('> Write the parser');
+    expect(stdout).toContain('> Now: "Write the parser"');
     expect(stdout).toContain('recursive descent');
     expect(await sandbox.json<unknown[]>(['list'])).toHaveLength(1);
     const again = await resume(sandbox);
@@ -102,7 +102,7 @@ describe('handover resume', () => {
     await sandbox.save('--summary', 'Half done', '--file', 'same.ts', '--file', 'edited.ts', '--file', 'gone.ts');
     const unchanged = await resume(sandbox);
     expect(unchanged.changed).toMatchObject({ branch: null, head: null, files: [] });
-    expect(unchanged.text).toContain('> just now; nothing that it tells of has changed\n');
+    expect(unchanged.text).toContain('> just now; nothing in it has changed since\n');
     writeFileSync(join(sandbox.project, 'edited.ts'), 'two\n');
     rmSync(join(sandbox.project, 'gone.ts'));
     runGit(sandbox.project, 'checkout', '-q', '-b', 'feature');
@@ -116,7 +116,7 @@ describe('handover resume', () => {
         { path: 'gone.ts', change: 'gone' },
       ],
     });
-    expect(text.indexOf('## Changed since this handover')).toBeLessThan(text.indexOf('## Where things stand'));
+    expect(text.indexOf('## Changed since this handover')).toBeLessThan(text.indexOf('## Where it stands'));
     expect(text).toMatch(
       /> branch \S+ -> feature\n> head \w{12} -> \w{12}, 1 commit since\n> {3}\w{12} a second one\n> changed: edited.ts\n> gone: gone.ts\n/,
     );

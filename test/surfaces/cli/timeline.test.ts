@@ -20,11 +20,15 @@ const ids: string[] = [];
 beforeAll(async () => {
   runGit(sandbox.project, 'init', '--quiet');
   const steps = [
-    { ask: 'Rework the cart, please' },
+    { ask: 'How should the cart keep amounts?' },
+    { say: '1. Cents, as integers\n2. Decimals\n\nWhich one?' },
+    { ask: '1, please' },
     { say: 'We decided to keep amounts in cents.' },
+    { ask: 'Rework the cart, please' },
     { edit: 'src/cart.ts' },
     { run: 'npm run lint', output: 'src/cart.ts:1:1: error: unused variable here', fails: true as const },
     { run: 'npm test', output: 'Tests: 12 passed' },
+    { run: 'git commit -m "Keep cents"', output: '[main 1a2b3c4] Keep cents\n 1 file changed' },
   ];
   const first = await captureWork(sandbox, { day: 1, steps });
   const grown = await captureWork(sandbox, {
@@ -57,10 +61,13 @@ describe('handover timeline', () => {
         handover: ids[1],
         handovers: 2,
         goal: 'Rework the cart, please',
-        decisions: [
-          { kind: 'decision', text: 'We decided to round at the end.' },
-          { kind: 'decision', text: 'We decided to keep amounts in cents.' },
+        requests: [
+          { text: 'How should the cart keep amounts?' },
+          { text: '1, please' },
+          { text: 'Rework the cart, please' },
         ],
+        commits: [{ text: 'commit 1a2b3c4: Keep cents' }],
+        decisions: [{ kind: 'decision', text: '"1, please" = 1. Cents, as integers (not: 2. Decimals)' }],
         checks: { passed: ['npm test'], failed: ['npm run lint'] },
         open_errors: 1,
         files_changed: 1,
@@ -74,8 +81,10 @@ describe('handover timeline', () => {
     expect(lines.slice(lines.indexOf('2026-02-01'))).toEqual([
       '2026-02-01',
       '  09:00  claude-code   Rework the cart, please',
-      '         decided: We decided to round at the end.',
-      '         decided: We decided to keep amounts in cents.',
+      '         asked: How should the cart keep amounts?',
+      '         asked: 1, please',
+      '         commit 1a2b3c4: Keep cents',
+      '         decided: "1, please" = 1. Cents, as integers (not: 2. Decimals)',
       '         checks: npm run lint failed, npm test passed',
       `         1 file changed, 1 error open, ${ids[1]} and 1 before it`,
       '',

@@ -114,11 +114,14 @@ describe('handover to', () => {
 
   it('captures what happened since the newest handover before it starts', async () => {
     await sandbox.save('--summary', 'Old');
-    const transcript = makeStory().text.replaceAll(STORY_CWD, sandbox.project);
+    const now = new Date().toISOString();
+    const transcript = makeStory()
+      .text.replaceAll(STORY_CWD, sandbox.project)
+      .replaceAll(/"timestamp":"[^"]+"/g, `"timestamp":"${now}"`);
     writeText(join(sandbox.home, `.claude/projects/-project/${SESSION_ID}.jsonl`), transcript);
     const started = standIn('codex');
     await runTo(['codex']);
-    expect(started().args[0]).toContain('> Never retry on 404');
+    expect(started().args[0]).toContain('Now: "Never retry on 404');
   });
 
   it('does not let quoted text attach a file', async () => {

@@ -20,11 +20,13 @@ beforeAll(async () => {
 });
 
 describe('handover why', () => {
-  it('names the session that changed a file, and the decision about it', async () => {
+  it('names the session that changed a file, and what was said of it, as a quote', async () => {
     expect(await sandbox.json(['why', 'src/parser.ts'])).toMatchObject({
       matched: 'exact',
-      sessions: [{ handover: id, reasons: [{ kind: 'decision', text: DECISION, about: 'file' }] }],
+      sessions: [{ handover: id, reasons: [{ kind: 'note', said: true, text: DECISION, about: 'file' }] }],
     });
+    const { stdout } = await sandbox.run(['why', 'src/parser.ts']);
+    expect(stdout).toContain(`  said: ${DECISION}`);
   });
 });
 

@@ -67,6 +67,7 @@ function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, fl
   if (hasMore) err.line(dim('there are more; show all: the same with --limit 0'));
 }
 
+const STATES = { open: 'open', closed: 'closed', unknown: 'not seen to pass since' } as const;
 const LIKENESS = { same: '', alike: ', the same in another file', near: ', similar' } as const;
 
 function printSeen(out: Output, seen: PastError, now: number): void {
@@ -74,7 +75,7 @@ function printSeen(out: Output, seen: PastError, now: number): void {
   const { remedy } = seen;
   out.line(bold(seen.handover), `  ${seen.agent.padEnd(12)}  ${shorten(seen.text)}`);
   const command = seen.command === null ? '' : `, from ${seen.command}`;
-  out.line(dim(`  ${seen.project.name}, ${age}, ${seen.state}${command}${LIKENESS[seen.likeness]}`));
+  out.line(dim(`  ${seen.project.name}, ${age}, ${STATES[seen.state]}${command}${LIKENESS[seen.likeness]}`));
   if (seen.because !== null) out.line(`  because: ${shorten(seen.because)}`);
   if (remedy !== null) {
     const where = remedy.isLater ? ` in ${remedy.handover}` : '';

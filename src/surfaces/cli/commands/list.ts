@@ -2,6 +2,7 @@ import { findStore, withCatalog } from '../../../app/context.ts';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { describeAge } from '../../../model/time.ts';
 import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
+import { sortByWork, timeOfWork } from '../../../store/newest.ts';
 import type { StatusEntry } from '../../../store/status.ts';
 import type { Store } from '../../../store/store.ts';
 import type { CliContext } from '../context.ts';
@@ -30,7 +31,7 @@ async function runList(this: CliContext, values: FlagValues<typeof flags>): Prom
   const filter = await toFilter(values, this.machine);
   const store = findStore(this);
   await withCatalog(this, store, async (catalog) => {
-    const found = catalog.rows(filter);
+    const found = sortByWork(catalog.rows(filter));
     const isPlain = terminal === undefined && !status;
     const rows: AsyncIterable<ListRow> = isPlain ? found : await addStatus(store, found, terminal);
     if (values.json) await this.out.jsonArray(limit === null ? rows : await takeRows(rows, limit));
@@ -73,7 +74,7 @@ async function printRows(
 
 /** One write a row: most of the time of a list is its writes. */
 function printRow(out: Output, row: ListRow, now: number): void {
-  const age = describeAge(now - Date.parse(row.created_at));
+  const age = describeAge(now - Date.parse(timeOfWork(row)));
   const steps = row.next.map((step) => step.split('\n')[0]).join(' | ');
   const terminal = row.terminal === null ? '' : `, terminal ${row.terminal}`;
   const status = row.status === undefined ? '' : `, ${row.status}${terminal}`;

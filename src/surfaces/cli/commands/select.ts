@@ -2,6 +2,7 @@ import { findStore, withCatalog } from '../../../app/context.ts';
 import { notFoundError } from '../../../app/failure.ts';
 import { HandoverError } from '../../../errors.ts';
 import { type CatalogRow, takeRows } from '../../../store/catalog.ts';
+import { sortByWork } from '../../../store/newest.ts';
 import type { CliContext } from '../context.ts';
 import { filterFlags, toFilter, toLimit } from '../filters.ts';
 import { command, type FlagValues, json, toggle } from '../flags.ts';
@@ -16,7 +17,7 @@ const ROWS_TO_PICK_FROM = 5000;
 async function runSelect(this: CliContext, values: FlagValues<typeof flags>): Promise<void> {
   const filter = await toFilter(values, this.machine);
   const limit = values.printId ? 1 : (toLimit(values, ROWS_TO_PICK_FROM) ?? ROWS_TO_PICK_FROM);
-  const rows = await withCatalog(this, findStore(this), (catalog) => takeRows(catalog.rows(filter), limit));
+  const rows = await withCatalog(this, findStore(this), (catalog) => takeRows(sortByWork(catalog.rows(filter)), limit));
   const [newest] = rows;
   if (newest === undefined) throw notFoundError('no handover matches', 'List handovers: handover list');
   const row = values.printId ? newest : await pickRow(this, rows);

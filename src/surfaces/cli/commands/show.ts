@@ -2,8 +2,10 @@ import { findStore } from '../../../app/context.ts';
 import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
 import { requireFact } from '../../../app/mark.ts';
-import { FACT_KINDS, type FactKind } from '../../../model/fact.ts';
+import { FACT_KINDS, type Fact, type FactKind } from '../../../model/fact.ts';
+import { isGuess, isProgressNote } from '../../../model/fact-roles.ts';
 import type { Chain, EndedFacts, Handover, Imported, Quality } from '../../../model/handover.ts';
+import { countUtf8Bytes, cutAtWord } from '../../../model/text.ts';
 import type { GitFacts } from '../../../model/workspace.ts';
 import { readHistory } from '../../../store/handovers.ts';
 import type { CliContext } from '../context.ts';
@@ -34,7 +36,8 @@ async function showEvents(context: CliContext, values: ShowFlags, id: string | u
   const word = (values.events ?? '').trim();
   const isHandover = id === undefined && word !== '' && !/^f/i.test(word);
   const handover = await pickHandover(context, isHandover ? word : id);
-  const facts = isHandover || word === '' ? handover.facts : [requireFact(handover, word)];
+  const facts =
+    isHandover || word === '' ? handover.facts.filter((fact) => !isProgressNote(fact)) : [requireFact(handover, word)];
   const { traceFacts } = await import('../../../app/capture/trace.ts');
   const { describeTrace, traceToJson } = await import('../../../app/describe/trace.ts');
   const earlier = readHistory(findStore(context), handover);
@@ -62,7 +65,20 @@ function printHandover(out: Output, handover: Handover): void {
     out.line();
     out.block(`${handover.summary}\n`);
   }
-  for (const kind of FACT_KINDS) printFacts(out, handover, kind);
+  const state = handover.facts.find(({ detail }) => detail?.role === 'state');
+  if (state !== undefined) {
+    out.line();
+    out.block(`${state.text}\n`);
+  }
+  const facts = handover.facts.filter((fact) => !isProgressNote(fact));
+  const said = facts.filter(isGuess);
+  for (const kind of FACT_KINDS)
+    printFacts(
+      out,
+      kind,
+      facts.filter((fact) => fact.kind === kind && !said.includes(fact)),
+    );
+  printFacts(out, 'said by the agent', said);
   if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
 }
 
@@ -85,13 +101,17 @@ function printQuality(out: Output, { score, rating, axes }: Quality): void {
   if (parts.length > 0) out.line('         ', dim(parts.join(', ')));
 }
 
-function printFacts(out: Output, handover: Handover, kind: FactKind): void {
-  const facts = handover.facts.filter((fact) => fact.kind === kind);
+/** What an agent said or wrote at length is cut: `show --events` and `--json` have it all. */
+const MAX_SAID_BYTES = 400;
+
+function printFacts(out: Output, heading: FactKind | 'said by the agent', facts: readonly Fact[]): void {
   if (facts.length === 0) return;
   out.line();
-  out.line(bold(kind));
+  out.line(bold(heading));
   for (const fact of facts) {
-    const [first = '', ...rest] = fact.text.split('\n');
+    const isLong = fact.trust === 'quoted' && fact.origin === 'agent' && countUtf8Bytes(fact.text) > MAX_SAID_BYTES;
+    const text = isLong ? cutAtWord(fact.text, MAX_SAID_BYTES) : fact.text;
+    const [first = '', ...rest] = text.split('\n').filter((line) => !isLong || line.trim() !== '');
     const marks = [fact.trust, fact.origin, ...(fact.pinned === true ? ['pinned'] : []), fact.id].join(', ');
     out.line('- ', fact.status === undefined ? '' : `[${fact.status}] `, first, dim(`  (${marks})`));
     for (const line of rest) out.line('  ', line);

@@ -4,6 +4,7 @@ import { findStore, withCatalog } from '../../../app/context.ts';
 import { bold, dim, green, type Part, red } from '../../../app/describe/styled-text.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import { readEntriesOf } from '../../../store/journal.ts';
+import { sortByWork } from '../../../store/newest.ts';
 import type { CliContext } from '../context.ts';
 import { suggestAll, toLimit } from '../filters.ts';
 import { command } from '../flags.ts';
@@ -22,12 +23,16 @@ async function runTimeline(this: CliContext, flags: QuestionFlags): Promise<void
   const read = (id: string) => readIntact(store, id);
   const options = { read, accepts: () => true, limit: toLimit(flags, SESSIONS_SHOWN) };
   const { sessions, hasMore } = await withCatalog(this, store, (catalog) =>
-    gatherSessions(catalog.rows(scope), options),
+    gatherSessions(sortByWork(catalog.rows(scope)), options),
   );
   const entries = sessions.length === 0 ? [] : readEntriesOf(store, SHOWN_ENTRIES);
   const days = buildTimeline(sessions, { entries, read });
   if (flags.json) return out.json({ days, has_more: hasMore });
-  for (const day of days) printDay(out, day, flags.all);
+  const told = days.flatMap((day) => day.sessions.flatMap(({ commits }) => commits.map(({ text }) => hashOf(text))));
+  for (const { commits, ...day } of days) {
+    const others = commits.filter(({ hash }) => !told.some((known) => known !== '' && hash.startsWith(known)));
+    printDay(out, { ...day, commits: others }, flags.all);
+  }
   if (days.length === 0) {
     out.line('no handovers found');
     err.line(dim('next: '), suggestWider(flags, 'timeline'));
@@ -50,16 +55,29 @@ function printDay(out: Output, { date, sessions, marks, commits }: Day, all: boo
     out.line(dim(`         and ${commits.length - COMMITS_OF_A_DAY} more commits`));
 }
 
+/** Of a commit that a session made: its fact begins with the hash as git printed it. */
+function hashOf(text: string): string {
+  return /^commit ([0-9a-f]{7,40})\b/.exec(text)?.[1] ?? '';
+}
+
 function timeOf(at: string): string {
   return at.slice('2026-01-31T'.length, '2026-01-31T12:00'.length);
 }
 
 const DECISIONS_SHOWN = 3;
+const REQUESTS_SHOWN = 3;
+const COMMITS_SHOWN = 5;
 
 function printSession(out: Output, session: SessionOfDay, all: boolean): void {
   const { at, agent, goal, decisions, checks } = session;
   const project = all ? `${session.project.name}: ` : '';
   out.line(dim(`  ${timeOf(at)}  `), `${agent.padEnd(12)}  ${project}${shorten(goal)}`);
+  const requests = session.requests.filter(({ text }) => text !== goal);
+  if (requests.length > REQUESTS_SHOWN)
+    out.line(dim(`         and ${requests.length - REQUESTS_SHOWN} earlier requests`));
+  for (const { text } of requests.slice(-REQUESTS_SHOWN)) out.line(dim('         asked: '), shorten(text));
+  const { commits } = session;
+  for (const { text } of commits.slice(-COMMITS_SHOWN)) out.line(dim('         '), shorten(text));
   for (const { kind, text } of decisions.slice(0, DECISIONS_SHOWN))
     out.line(dim(`         ${kind === 'decision' ? 'decided' : 'rejected'}: `), shorten(text));
   if (decisions.length > DECISIONS_SHOWN)

@@ -121,9 +121,10 @@ function printSession(out: Output, session: WhySession, now: number): void {
 
 function printReason(out: Output, reason: Reason): void {
   const { kind, text, trust, origin, standing, because, about, id } = reason;
+  const label = reason.said && kind !== 'reference' ? 'said' : kind;
   const also = about === 'session' ? 'in the same session, ' : '';
   const mark = standing === 'open' ? '' : `, ${standing}${because === null ? '' : `: ${shorten(because)}`}`;
-  out.line(`  ${also}${kind}: ${shorten(text)}`, dim(`  (${trust}, ${origin}, ${id}${mark})`));
+  out.line(`  ${also}${label}: ${shorten(text)}`, dim(`  (${trust}, ${origin}, ${id}${mark})`));
 }
 
 function printCommits(out: Output, commits: readonly Commit[]): void {

@@ -6,6 +6,7 @@ import { HandoverError } from '../../../errors.ts';
 import { BYTES_PER_TOKEN } from '../../../handover/brief/block.ts';
 import { IMPORTED_MARK, quoteLines } from '../../../handover/brief/lines.ts';
 import type { Fact } from '../../../model/fact.ts';
+import { isProgressNote } from '../../../model/fact-roles.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord } from '../../../model/text.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
@@ -76,7 +77,8 @@ async function readHandover(call: Call, id: string, request: GetRequest): Promis
   const handover = await pickHandover(call, id.toLowerCase() === 'latest' ? undefined : id);
   if (request.events !== true) return await briefOf(call, handover, request.budget);
   const { describeTrace } = await import('../../../app/describe/trace.ts');
-  const lines = await traceLines(call, handover, { facts: handover.facts, describe: describeTrace });
+  const facts = handover.facts.filter((fact) => !isProgressNote(fact));
+  const lines = await traceLines(call, handover, { facts, describe: describeTrace });
   return printLines([`# Handover ${handover.id}`, DATA_NOT_INSTRUCTIONS], lines, request.budget);
 }
 

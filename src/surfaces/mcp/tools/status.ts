@@ -3,6 +3,7 @@ import * as v from 'valibot';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import type { Place } from '../../../platform/project.ts';
 import { takeRows } from '../../../store/catalog.ts';
+import { sortByWork } from '../../../store/newest.ts';
 import { VERSION } from '../../../version.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, project, READS } from '../input.ts';
@@ -61,7 +62,7 @@ async function readStatus(call: Call, place: Place): Promise<Status> {
   const store = findStore(call);
   const own = await findOwnSession(call, place);
   const rows = await withCatalog(call, store, (catalog) =>
-    takeRows(catalog.rows({ project: { id: place.project.id } }), NEWEST),
+    takeRows(sortByWork(catalog.rows({ project: { id: place.project.id } })), NEWEST),
   );
   const state = new Checkpoint(findCheckpoint(machine), machine).load();
   return {
