@@ -25,17 +25,6 @@ import {
 import { hasTerminal, runInTerminal } from '../support/terminal.ts';
 import { LIBRARY_PAYLOADS, PAYLOADS, PROSE } from './payloads.ts';
 
-const HEADINGS: readonly string[] = [
-  'Goal',
-  'Pinned',
-  'Changed since this handover',
-  'Where it stands',
-  'The user',
-  'Next and open',
-  'Stated on purpose',
-  'Files',
-];
-
 const texts = Object.values(LIBRARY_PAYLOADS);
 const sandbox = makeSandbox();
 const ids: string[] = [];
