@@ -1,5 +1,6 @@
 import type { Action, Event, FileEdit, PlanItem } from '../model/event.ts';
 import { countUtf8Bytes } from '../model/text.ts';
+import { listAdded, logEdit, logRead, undoEdits } from './edits.ts';
 import {
   addPaths,
   countCall,
@@ -10,10 +11,10 @@ import {
   NameWindow,
   queueForIndex,
 } from './name-index.ts';
-import { findDefinitions, findPaths } from './names.ts';
+import { findPaths } from './names.ts';
 import { didFail } from './outcome.ts';
 import { findRemovals, findShownFiles } from './shell.ts';
-import { applyRemovals, locatePath, TouchedFile } from './touched-files.ts';
+import { applyRemovals, locatePath, type TouchedFile } from './touched-files.ts';
 
 /** Something said, with the number of calls made before it and its line in the transcript. */
 export interface Message {
@@ -83,7 +84,6 @@ export class SessionLog {
   calls = 0;
   prompts: Message[] = [];
   replies: Message[] = [];
-  summaries: Message[] = [];
   proposals: Message[] = [];
   /** Documents in prose that were written as a whole, as they stand after later edits; the newest last. */
   documents = new Map<string, Message>();
@@ -150,7 +150,6 @@ export function logEvent(log: SessionLog, event: Event): void {
       break;
     case 'compaction':
       if (event.summary === null) break;
-      log.summaries.push(toMessage(event.summary));
       queueText(log, event.summary, 'summary');
       break;
     case 'plan':
@@ -257,18 +256,6 @@ function logCall(log: SessionLog, event: Extract<Event, { type: 'call' }>): void
 
 const MAX_STEPS = 60;
 const MAX_INPUT = 2000;
-const IMPORT = /^\s*(?:import|from|use|using|#include|package|require)\b/;
-
-/** The lines that edits bring in, without imports and blank lines. */
-function listAdded(edits: readonly FileEdit[]): string {
-  return edits
-    .flatMap(({ before, after }) => {
-      const old = new Set(before.split('\n'));
-      return after.split('\n').filter((line) => line.trim() !== '' && !old.has(line) && !IMPORT.test(line));
-    })
-    .join('\n');
-}
-
 const COMMANDS_IN_FULL = 500;
 const SHORT_OUTPUT = 1000;
 
@@ -276,66 +263,6 @@ const SHORT_OUTPUT = 1000;
 function dropOldOutput(commands: readonly CommandRun[]): void {
   const old = commands.at(-COMMANDS_IN_FULL - 1);
   if (old !== undefined && old.output.length > SHORT_OUTPUT && !didFail(old)) old.output = '';
-}
-
-function logRead(log: SessionLog, path: string, line: number): void {
-  const file = touchFile(log, path, line);
-  file.reads++;
-  file.lastRead = log.calls;
-  queueForIndex(log.windows, { kind: 'file', path, place: { source: 'opened', call: log.calls } });
-}
-
-function logEdit(log: SessionLog, edit: FileEdit, line: number): void {
-  const file = touchFile(log, edit.path, line);
-  countEdit(log, file);
-  file.line = line;
-  if (edit.change === 'created' && file.reads === 0 && file.edits === 1) file.created = true;
-  file.deleted = edit.change === 'deleted' || edit.change === 'moved';
-  if (!DOCUMENT.test(edit.path)) noteDefinitions(file, edit, log.calls);
-  noteDocument(log, edit, line);
-  if (edit.to !== undefined) countEdit(log, touchFile(log, edit.to, line));
-  queueForIndex(log.windows, { kind: 'edit', edit, call: log.calls });
-}
-
-const DOCUMENT = /\.(?:mdx?|rst|txt|adoc)$/i;
-const SHORTEST_DOCUMENT = 400;
-const MAX_DOCUMENT = 12_000;
-const MAX_DOCUMENTS = 4;
-
-function noteDocument({ documents, calls: call }: SessionLog, edit: FileEdit, line: number): void {
-  const { path, before, after, change } = edit;
-  if (!DOCUMENT.test(path) || change === 'deleted') return;
-  const known = documents.get(path);
-  const isWhole = before === '' || change === 'created' || known?.text === before.slice(0, MAX_DOCUMENT);
-  const isPart = !isWhole && known?.text.includes(before) === true;
-  if (!isWhole && !isPart) return;
-  const text = isPart ? known.text.replace(before, () => after) : after;
-  documents.delete(path);
-  if (text.length >= SHORTEST_DOCUMENT) documents.set(path, { call, line, text: text.slice(0, MAX_DOCUMENT) });
-  for (const oldest of documents.keys()) if (documents.size > MAX_DOCUMENTS) documents.delete(oldest);
-}
-
-/** The names that edits declare in a file and none has taken out since. */
-function noteDefinitions({ defined }: TouchedFile, { before, after }: FileEdit, call: number): void {
-  const old = new Set(findDefinitions(before));
-  const now = new Set(findDefinitions(after));
-  for (const name of old) if (!now.has(name)) defined.delete(name);
-  for (const name of now) if (!old.has(name)) defined.set(name, call);
-}
-
-/** All changes that one call makes to a file are one edit. */
-function countEdit({ calls }: SessionLog, file: TouchedFile): void {
-  if (file.lastEdit !== calls) {
-    file.edits++;
-    file.editCalls.push(calls);
-  }
-  file.lastEdit = calls;
-}
-
-function touchFile({ files }: SessionLog, path: string, line: number): TouchedFile {
-  const file = files.get(path) ?? new TouchedFile(path, line);
-  files.set(path, file);
-  return file;
 }
 
 /** The end of an output says how it went. */
@@ -364,7 +291,7 @@ function logResult(log: SessionLog, event: Extract<Event, { type: 'result' }>): 
   const failed = event.ok === false || (event.exit !== null && event.exit !== 0);
   step.failed = failed;
   step.output = cutMiddle(event.output, MAX_STEP_OUTPUT);
-  if (failed || event.refused === true) undoEdits(log, edits);
+  if (failed || event.refused === true) undoEdits(log, edits, pending.call);
   if (event.refused === true) {
     log.commands = log.commands.filter((run) => run !== command);
     log.steps = log.steps.filter((other) => other !== step);
@@ -404,18 +331,6 @@ function noteAction({ actions, calls: call }: SessionLog, { tool, input }: Step,
 function cutMiddle(text: string, length: number, head = length / 2): string {
   if (text.length <= length) return text;
   return `${text.slice(0, head)}\n…\n${text.slice(head - length)}`;
-}
-
-function undoEdits({ files }: SessionLog, edits: readonly FileEdit[]): void {
-  for (const path of new Set(edits.flatMap((edit) => [edit.path, edit.to ?? edit.path]))) {
-    const file = files.get(path);
-    if (file === undefined) continue;
-    file.edits--;
-    file.editCalls.pop();
-    file.failures++;
-    file.created &&= file.edits > 0;
-    file.deleted = false;
-  }
 }
 
 /** A command in the background ends when it is stopped by an id that its first output gave. */
