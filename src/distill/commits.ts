@@ -51,7 +51,6 @@ function countUndone(command: string): number {
   }, 0);
 }
 
-const HERE_DOCUMENT = /<<-?\s*(['"]?)(\w+)\1\n([\s\S]*?)\n\s*\2\b/;
 const TRAILER = /^(?:[A-Z][\w-]+-by: |🤖|Generated with )/i;
 
 function readSubject(command: string): string {
@@ -68,6 +67,21 @@ function readBody(command: string): string {
 
 /** From a here-document, or from one or several `-m`. */
 function readMessage(command: string): string {
-  const written = HERE_DOCUMENT.exec(command)?.[3];
-  return written ?? Array.from(command.matchAll(/ -\w*m (["'])([\s\S]*?)\1/g), ([, , text = '']) => text).join('\n\n');
+  return (
+    readHereDocument(command) ??
+    Array.from(command.matchAll(/ -\w*m (["'])([\s\S]*?)\1/g), ([, , text = '']) => text).join('\n\n')
+  );
+}
+
+/** Line by line: a pattern would look for the end from every beginning. */
+function readHereDocument(command: string): string | null {
+  const opening = /<<-?[ \t]*(['"]?)(\w+)\1[ \t]*\n/.exec(command);
+  const mark = opening?.[2];
+  if (opening === null || mark === undefined) return null;
+  const lines = command.slice(opening.index + opening[0].length).split('\n');
+  const end = lines.findIndex((line) => {
+    const own = line.trimStart();
+    return own.startsWith(mark) && !/\w/.test(own.charAt(mark.length));
+  });
+  return end === -1 ? null : lines.slice(0, end).join('\n');
 }

@@ -8,9 +8,8 @@ import { closeSessionLog, logEvent } from './log-events.ts';
 import { findReferenceFacts } from './references.ts';
 import { findCurrentPrompt, SessionLog } from './session-log.ts';
 import { findSettledFacts } from './settled.ts';
-import { findBlockerFacts, findStateFact } from './state.ts';
+import { findBlockerFacts, findStateFact, findTaskFacts } from './state.ts';
 import { findLogFact } from './steps.ts';
-import { findTaskFacts } from './tasks.ts';
 import { findDocumentFacts, findPromptFacts, findTurnFacts, listTurns } from './turns.ts';
 
 export interface Distillation {

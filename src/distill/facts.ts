@@ -32,8 +32,17 @@ export function draftFact(kind: FactKind, parts: FactParts): Fact | null {
     trust: parts.trust,
     origin: parts.origin,
     sources: [{ line: parts.line }],
-    detail: { ...parts.detail, age: parts.age },
+    detail: { ...cleanDetail(parts.detail ?? {}), age: parts.age },
   };
+}
+
+/** Texts in details are from outside as well. */
+function cleanDetail(detail: Record<string, unknown>): Record<string, unknown> {
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') return cleanText(value);
+    return Array.isArray(value) ? value.map(clean) : value;
+  };
+  return Object.fromEntries(Object.entries(detail).map(([name, value]) => [name, clean(value)]));
 }
 
 /**

@@ -43,7 +43,6 @@ export function logEvent(log: SessionLog, event: Event): void {
       break;
     case 'compaction':
       if (event.summary === null) break;
-      log.summaries.push(toMessage(event.summary));
       queueText(log, event.summary, 'summary');
       break;
     case 'plan':
@@ -271,7 +270,7 @@ function logResult(log: SessionLog, event: Extract<Event, { type: 'result' }>): 
   const failed = event.ok === false || (event.exit !== null && event.exit !== 0);
   step.failed = failed;
   step.output = cutMiddle(event.output, MAX_STEP_OUTPUT);
-  if (failed || event.refused === true) undoEdits(log, edits);
+  if (failed || event.refused === true) undoEdits(log, edits, pending.call);
   if (event.refused === true) {
     log.commands = log.commands.filter((run) => run !== command);
     log.steps = log.steps.filter((other) => other !== step);
@@ -313,12 +312,15 @@ function cutMiddle(text: string, length: number, head = length / 2): string {
   return `${text.slice(0, head)}\n…\n${text.slice(head - length)}`;
 }
 
-function undoEdits({ files }: SessionLog, edits: readonly FileEdit[]): void {
+/** Takes back what a call that failed, or was refused, would have done. */
+function undoEdits({ files, documents }: SessionLog, edits: readonly FileEdit[], call: number): void {
   for (const path of new Set(edits.flatMap((edit) => [edit.path, edit.to ?? edit.path]))) {
+    if (documents.get(path)?.call === call) documents.delete(path);
     const file = files.get(path);
     if (file === undefined) continue;
     file.edits--;
     file.editCalls.pop();
+    file.lastEdit = file.editCalls.at(-1) ?? 0;
     file.failures++;
     file.created &&= file.edits > 0;
     file.deleted = false;

@@ -73,7 +73,6 @@ export class SessionLog {
   calls = 0;
   prompts: Message[] = [];
   replies: Message[] = [];
-  summaries: Message[] = [];
   proposals: Message[] = [];
   /** Documents in prose that were written as a whole, as they stand after later edits; the newest last. */
   documents = new Map<string, Message>();

@@ -173,3 +173,18 @@ function findQuestions(log: SessionLog): { text: string; line: number }[] {
     ...spoken.map((text) => ({ text: text.trim(), line: last?.line ?? 0 })),
   ];
 }
+
+/** The plan as it stands, item by item. */
+export function findTaskFacts(log: SessionLog): (Fact | null)[] {
+  return log.plan.map(({ id, text, status, detail }) =>
+    draftFact('task', {
+      text,
+      line: log.planLine,
+      status,
+      trust: 'observed',
+      origin: 'agent',
+      age: 0,
+      detail: { ...(id === undefined ? {} : { number: id }), ...(detail === undefined ? {} : { more: detail }) },
+    }),
+  );
+}

@@ -1,5 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import { distillSession, edit, run, type Step, user, withRole } from '../support/scripted-session.ts';
+import {
+  CWD,
+  distillSession,
+  done,
+  edit,
+  refused,
+  run,
+  type Step,
+  user,
+  withRole,
+} from '../support/scripted-session.ts';
 
 const first = user('Write down how the upload tries again');
 const PAGE = `# How it tries again\n\n${'The upload waits, and then it tries again until it is done. '.repeat(8)}`;
@@ -34,6 +44,12 @@ describe('a document that was written', () => {
     expect(documentsOf(edit('docs/retry.md', 'It tries again.', { change: 'created' }))).toEqual([]);
     expect(documentsOf(edit('src/retry.ts', PAGE, { change: 'created' }))).toEqual([]);
     expect(documentsOf(edit('/home/ann/.notes/retry.md', PAGE, { change: 'created' }))).toEqual([]);
+  });
+
+  it('is no document where it could not be written', () => {
+    const edits = [{ path: `${CWD}/docs/retry.md`, change: 'created', before: '', after: PAGE } as const];
+    expect(documentsOf(done({ kind: 'edit', edits }, 'denied', false))).toEqual([]);
+    expect(documentsOf(refused({ kind: 'edit', edits }))).toEqual([]);
   });
 
   it('is no document where only a part of it was seen', () => {

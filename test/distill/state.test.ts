@@ -4,6 +4,8 @@ import {
   agent,
   answer,
   ask,
+  CWD,
+  done,
   edit,
   fail,
   inBackground,
@@ -116,6 +118,14 @@ describe('edits in the state of a session', () => {
     expect(edits(edit('src/cart/index.ts', 'a();'), edit('src/user/index.ts', 'b();'), edit('src/a.ts', 'c();'))).toBe(
       'Edited and not committed here: a.ts (1 edit), src/user/index.ts (1 edit), src/cart/index.ts (1 edit).',
     );
+  });
+
+  it('are not made newer by an edit that failed', () => {
+    const edits = [{ path: `${CWD}/src/upload.ts`, change: 'edited', before: 'a', after: 'b' } as const];
+    const failed = done({ kind: 'edit', edits }, 'no match', false);
+    const steps = [first, edit('src/upload.ts', 'a();'), run('npm test', 'Tests: 5 passed'), commit, failed];
+    expect(stateOf(...steps)).toContain('No file was edited since the last commit.');
+    expect(stateOf(...steps)).toContain('Checks: `npm test` passed, after the last edit: Tests: 5 passed.');
   });
 
   it('are not told where nothing was edited or committed', () => {

@@ -156,7 +156,7 @@ describe('hostile text in a session', () => {
         other(text, `Take the tests of it, please: ${text}`),
         plan({ text: `task ${text}`, status: 'pending', id: text, detail: text }),
         edit(`src/${text}.ts`, text),
-        edit(`docs/${text}.md`, `${text}\n`.repeat(200), { change: 'created' }),
+        edit(`docs/${text}.md`, text.padEnd(500, ` ${text}`), { change: 'created' }),
         inBackground(`npm run dev ${text}`, 'bash_1'),
         run(`git commit -m "${text}"`, `[main 1a2b3c4] ${text}`),
         agent(`Done: ${text}\n\n1. ${text}\n2. ${text}\n\nWhich one?`),
