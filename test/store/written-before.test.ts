@@ -27,9 +27,9 @@ describe('a store written by version 0.1.0', () => {
     expect(await openStore().ok(['doctor'])).toContain('8 journal entries');
   });
 
-  it('lists its handovers without the forgotten ones', async () => {
+  it('lists its handovers by their work, without the forgotten ones', async () => {
     const rows = await openStore().json<{ id: string }[]>(['list']);
-    expect(rows.map(({ id }) => id)).toEqual([CAPTURED, SAVED]);
+    expect(rows.map(({ id }) => id)).toEqual([SAVED, CAPTURED]);
   });
 
   it('keeps the pin that its journal records', async () => {

@@ -1,7 +1,6 @@
 import { basename } from 'node:path';
 import * as v from 'valibot';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
-import { isGuess } from '../../model/fact-roles.ts';
 import { HANDOVER_SCHEMA, type HandoverDraft, MAX_AGENT_BYTES, MAX_TITLE_BYTES } from '../../model/handover.ts';
 import { canonicalize, shortHash } from '../../model/hash.ts';
 import { formatIdTime, isHandoverId } from '../../model/id.ts';
@@ -67,7 +66,7 @@ export function readSessionHandoffRecord(record: SessionHandoffRecord, project: 
 /** A handover as session-handoff has it: whole seconds, and only next steps and files. */
 export function writeSessionHandoffRecord(handover: HandoverDraft): SessionHandoffRecord {
   const texts = (kind: FactKind): string[] =>
-    handover.facts.filter((fact) => fact.kind === kind && !isGuess(fact)).map((fact) => fact.text);
+    handover.facts.filter((fact) => fact.kind === kind).map((fact) => fact.text);
   return {
     id: handover.id,
     created_at: `${handover.created_at.slice(0, 19)}Z`,

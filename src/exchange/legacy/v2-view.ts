@@ -54,7 +54,7 @@ function findLastMessage(handover: Handover): string | null {
 function rateProgress(handover: Handover): Pick<V2Snapshot, 'progress_percent' | 'progress_state'> {
   const tasks = listLatest(handover, 'task');
   const done = tasks.filter((task) => task.status === 'completed' || task.status === 'done').length;
-  const isPending = listLatest(handover, 'running').length > 0;
+  const isPending = listPending(handover).length > 0;
   const isBlocked = listLatest(handover, 'blocker').some(isCurrent);
   const isOpen = isPending || tasks.length > done;
   const started = findGoal(handover) === null ? 0 : 35;
@@ -181,14 +181,27 @@ function describeWork(handover: Handover) {
     active_files: listFiles(handover)
       .slice(0, MAX_FILES)
       .map((fact) => fact.text),
-    pending_operations: listLatest(handover, 'running')
-      .slice(0, MAX_OPERATIONS)
-      .map((fact) => {
-        const type = textIn(fact, 'type') ?? 'command';
-        return { type, target: shorten(fact.text), state: 'in_progress' };
-      }),
+    pending_operations: listPending(handover).slice(0, MAX_OPERATIONS),
     next_step: findNextStep(handover),
   };
+}
+
+/** A call in the log of a session, with the first of its arguments. */
+const OPEN_CALL = /^Tool: \S+ \{"\w+": "(.{1,400}?)"[,}].*\n {2}no result yet$/gm;
+
+/** What runs in the background, and the last calls if they have no result. */
+function listPending(handover: Handover): V2Snapshot['pending_operations'] {
+  const describe = (target: string, type = 'command') => ({
+    type,
+    target: shorten(target),
+    state: 'in_progress' as const,
+  });
+  const running = listLatest(handover, 'running').map((fact) => describe(fact.text, textIn(fact, 'type') ?? undefined));
+  const log = handover.facts.find((fact) => textIn(fact, 'role') === 'log')?.text ?? '';
+  const open = Array.from(log.matchAll(OPEN_CALL), ([, target = '']) =>
+    describe(target.replaceAll('\\n', ' ').replaceAll('\\"', '"')),
+  );
+  return [...running, ...open];
 }
 
 function describeMore(handover: Handover) {

@@ -112,7 +112,7 @@ function listBlocks(
     describeGoal(goal, account),
     describePinned(account),
     describeState(handover, account),
-    describeUser(account, budget),
+    describeUser(account),
     describeNext(account),
     describeErrors(account),
     describeRunning(account),
@@ -184,17 +184,11 @@ function describeState(handover: Handover, { state, changed }: Account): Block {
     most: Number.POSITIVE_INFINITY,
     print: (bytes) => {
       const summary = isOwn ? fitText(handover.summary, bytes / 2) : [];
-      const room = Math.max(SHORTEST_STATE, Math.min(bytes * STATE_SHARE, MAX_STATE_BYTES));
-      const rest = printEntries(entries, Math.min(room, bytes - countLineBytes(summary)));
+      const rest = printEntries(entries, bytes - countLineBytes(summary));
       return { lines: [...summary, ...rest.lines], ids: rest.ids };
     },
   };
 }
-
-/** The share of the page for where it stands, and its bounds in bytes. */
-const STATE_SHARE = 0.12;
-const SHORTEST_STATE = 300;
-const MAX_STATE_BYTES = 3000;
 
 const SHORTEST_TEXT = 60;
 

@@ -5,7 +5,7 @@ import type { Block, Printed } from './block.ts';
 import { QUOTE } from './lines.ts';
 
 /** In tokens. In so little room, what to open and to run says more than what was said. */
-const SMALL_BUDGET = 700;
+const SMALL_BUDGET = 450;
 
 /** Files with what was done to them, by folder; those about the goal first, then the newest. */
 export function describeFiles(

@@ -2,13 +2,10 @@ import type { Fact } from '../../model/fact.ts';
 import { splitMessage } from '../../model/message-lines.ts';
 import { cleanLine, cleanText, cutAtWord } from '../../model/text.ts';
 import { type Account, readNumber, readText } from './account.ts';
-import { type Block, type Entry, type Printed, printEntries } from './block.ts';
+import { type Block, type Entry, printEntries } from './block.ts';
 import { fitMessage } from './fit.ts';
 import { printTask, QUOTE, quoteLines } from './lines.ts';
 
-/** The share of what is left of the page, and the least in bytes. */
-const SHARE = 0.3;
-const SHORTEST_BYTES = 400;
 const REQUEST_BYTES = 90;
 const WORDS_BYTES = 300;
 const CALL_BYTES = 110;
@@ -27,8 +24,7 @@ export function describeNext(account: Account): Block {
     ...ranked.map((fact) => ({ lines: printOpenTask(fact, ranked.length), id: fact.id })),
     ...questions.map((fact) => ({ lines: [`${QUOTE}Asked, not answered yet: ${cleanLine(fact.text)}`], id: fact.id })),
   ];
-  const print = (bytes: number): Printed => printEntries(entries, Math.max(SHORTEST_BYTES, bytes * SHARE));
-  return { heading: 'Next and open', weight: null, most: Number.POSITIVE_INFINITY, print };
+  return { heading: 'Next and open', weight: null, most: 2400, print: (bytes) => printEntries(entries, bytes) };
 }
 
 const FEW_TASKS = 6;

@@ -2,7 +2,7 @@ import type { Fact } from '../../model/fact.ts';
 import { splitMessage } from '../../model/message-lines.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import { type Account, readNumber, readText } from './account.ts';
-import { type Block, countLineBytes, DEFAULT_BUDGET, type Entry, printEntries } from './block.ts';
+import { type Block, countLineBytes, type Entry, printEntries } from './block.ts';
 import { shareOut } from './fit.ts';
 import { describeSession, QUOTE, readMessage } from './lines.ts';
 
@@ -19,11 +19,11 @@ export const BARE_BYTES = 25;
 type Spoken = { label: string; fact: Fact; answered: string | null };
 
 /** What the user wants: the current request in full where it fits, what it answers, what came after, and how it began. */
-export function describeUser(account: Account, budget: number): Block {
+export function describeUser(account: Account): Block {
   const { current, after, first, rules } = account;
   return {
     heading: 'The user',
-    weight: 22 * Math.min(1, budget / DEFAULT_BUDGET),
+    weight: 22,
     ...(current === null ? {} : { least: LEAST_BYTES }),
     most: 5000,
     print: (bytes) => {

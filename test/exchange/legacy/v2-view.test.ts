@@ -68,10 +68,10 @@ const full = makeHandover(
     fact('task', 'Add a retry', { status: 'completed' }),
     fact('task', 'Test the retry', { status: 'in_progress' }),
     fact('constraint', 'Never retry on 404', { origin: 'human', detail: { age: 8 } }),
-    fact('rejected', 'A queue instead of backoff', { detail: { age: 30 } }),
-    fact('decision', 'We use backoff', { detail: { age: 2 } }),
-    fact('blocker', 'Waiting for the key', { detail: { age: 1 } }),
-    fact('blocker', 'Waiting for the old key', { detail: { age: 90 } }),
+    fact('rejected', 'A queue instead of backoff', { trust: 'declared', detail: { age: 30 } }),
+    fact('decision', 'We use backoff', { trust: 'declared', detail: { age: 2 } }),
+    fact('blocker', 'Waiting for the key', { trust: 'declared', detail: { age: 1 } }),
+    fact('blocker', 'Waiting for the old key', { trust: 'declared', detail: { age: 90 } }),
     fact('question', 'Which port?', { detail: { age: 0 } }),
     fact('running', 'npm run dev', { status: 'unfinished', detail: { age: 3 } }),
     fact('file', 'src/read.ts', { status: 'read', detail: { age: 0 } }),
@@ -279,9 +279,15 @@ describe('the V2 envelope of a handover with little content', () => {
   });
 
   it.each<[Fact[], string]>([
-    [[fact('next', 'Write the test', { detail: { age: 2 } })], '(advisory) Next step: Write the test'],
     [
-      [fact('next', 'Long ago', { detail: { age: 50 } }), fact('task', 'Ship it', { status: 'pending' })],
+      [fact('next', 'Write the test', { trust: 'declared', detail: { age: 2 } })],
+      '(advisory) Next step: Write the test',
+    ],
+    [
+      [
+        fact('next', 'Long ago', { trust: 'declared', detail: { age: 50 } }),
+        fact('task', 'Ship it', { status: 'pending' }),
+      ],
       '(advisory) Next task: Ship it',
     ],
     [[fact('running', 'make all')], '(advisory) Previous session had pending: make all'],

@@ -61,7 +61,7 @@ describe('what an agent only said, in a handover of an earlier version', () => {
   });
 
   it('is left out of an envelope of handoff V2', async () => {
-    const text = await sandbox.ok(['export', id, '--format', 'v2']);
+    const text = await sandbox.ok(['export', '--id', id, '--format', 'v2']);
     expect(text).toContain('a ring');
     expect(text).not.toContain('read a stream');
   });

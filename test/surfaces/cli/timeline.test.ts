@@ -24,7 +24,7 @@ beforeAll(async () => {
     { say: '1. Cents, as integers\n2. Decimals\n\nWhich one?' },
     { ask: '1, please' },
     { say: 'We decided to keep amounts in cents.' },
-    { ask: 'Rework the cart, please' },
+    { ask: 'Rework the cart so that it keeps amounts in cents' },
     { edit: 'src/cart.ts' },
     { run: 'npm run lint', output: 'src/cart.ts:1:1: error: unused variable here', fails: true as const },
     { run: 'npm test', output: 'Tests: 12 passed' },
@@ -60,11 +60,11 @@ describe('handover timeline', () => {
       {
         handover: ids[1],
         handovers: 2,
-        goal: 'Rework the cart, please',
+        goal: 'Rework the cart so that it keeps amounts in cents',
         requests: [
           { text: 'How should the cart keep amounts?' },
           { text: '1, please' },
-          { text: 'Rework the cart, please' },
+          { text: 'Rework the cart so that it keeps amounts in cents' },
         ],
         commits: [{ text: 'commit 1a2b3c4: Keep cents' }],
         decisions: [{ kind: 'decision', text: '"1, please" = 1. Cents, as integers (not: 2. Decimals)' }],
@@ -80,7 +80,7 @@ describe('handover timeline', () => {
     const lines = (await sandbox.ok(['timeline', '--agent', 'claude-code'])).split('\n');
     expect(lines.slice(lines.indexOf('2026-02-01'))).toEqual([
       '2026-02-01',
-      '  09:00  claude-code   Rework the cart, please',
+      '  09:00  claude-code   Rework the cart so that it keeps amounts in cents',
       '         asked: How should the cart keep amounts?',
       '         asked: 1, please',
       '         commit 1a2b3c4: Keep cents',

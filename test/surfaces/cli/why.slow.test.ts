@@ -143,7 +143,7 @@ describe('handover why', () => {
   });
 
   it('shows the current state of each reason', async () => {
-    const { facts } = await sandbox.json<Handover>(['show', ids[2] ?? '']);
+    const { facts } = await sandbox.json<Handover>(['show', ids[1] ?? '']);
     const stream = facts.find(({ text }) => text === STREAM)?.id ?? '';
     await sandbox.ok(['refute', stream, '--because', 'too slow']);
     const { sessions } = await ask('src/parser.ts');
