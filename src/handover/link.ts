@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { computeFactId, type Fact, type FactKind, MAX_FACTS, type Source } from '../model/fact.ts';
+import { SETTLED_ROLES } from '../model/fact-roles.ts';
 import type { Chain, EndedFacts, Handover, UnstampedDraft } from '../model/handover.ts';
 import { countUtf8Bytes, cutToBytes } from '../model/text.ts';
 import { findMark, listPinnedElsewhere, type Mark, type Marks, markFacts, NO_MARKS, type StatedIn } from './marks.ts';
@@ -161,7 +162,7 @@ const OF_ITS_SESSION: ReadonlySet<string> = new Set(['role', 'message', 'names']
 function carryFact(fact: Fact, from: Handover): Fact {
   const { detail, ...rest } = fact;
   const kept = Object.entries(detail ?? {}).filter(
-    ([name]) => !OF_ITS_SESSION.has(name) || (name === 'role' && fact.kind === 'decision'),
+    ([name, value]) => !OF_ITS_SESSION.has(name) || SETTLED_ROLES.has(value),
   );
   return {
     ...rest,

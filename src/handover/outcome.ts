@@ -192,7 +192,8 @@ function judgeGoal(fact: Fact, comparison: Comparison): Outcome {
   const { isSameSession, now } = comparison;
   const rule = isSameSession ? undefined : now.get(computeFactId('constraint', fact.text));
   if (rule !== undefined) return { end: 'superseded', by: rule.id, reason: 'now told as a constraint' };
-  const goals = [...now.values()].filter(({ kind, origin }) => kind === 'goal' && origin === 'human');
+  const isAsked = ({ origin, detail }: Fact): boolean => origin === 'human' || typeof detail?.message === 'number';
+  const goals = [...now.values()].filter((other) => other.kind === 'goal' && isAsked(other));
   const current = goals.find((goal) => goal.detail?.role === 'current') ?? goals[0];
   return supersede(current, 'a newer request') ?? { end: 'holds' };
 }

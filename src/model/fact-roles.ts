@@ -7,6 +7,9 @@ export function isProgressNote({ kind, detail }: Pick<Fact, 'kind' | 'detail'>):
   return kind === 'note' && PROGRESS.has(detail?.role);
 }
 
+/** How the structure of a session shows that something was settled. */
+export const SETTLED_ROLES: ReadonlySet<unknown> = new Set(['answer', 'choice', 'plan']);
+
 const GUESSED: ReadonlySet<FactKind> = new Set(['decision', 'constraint', 'rejected', 'blocker', 'next']);
 
 /**
@@ -22,5 +25,5 @@ export function isGuess({
   detail,
 }: Omit<Fact, 'id' | 'text' | 'sources'>): boolean {
   if (!GUESSED.has(kind) || trust !== 'quoted' || origin !== 'agent') return false;
-  return detail?.role === undefined && pinned !== true && status !== 'refuted';
+  return !SETTLED_ROLES.has(detail?.role) && pinned !== true && status !== 'refuted';
 }
