@@ -82,7 +82,7 @@ describe('the log of the last steps', () => {
   it('says of a failure whether it was mended since', () => {
     const red = fail('npm test -- upload.test.ts', 'TypeError: no retry here');
     expect(logOf(red)).toContain('  FAILED: TypeError: no retry here');
-    expect(logOf(red, run('npm test', '5 passed'))).toContain('  failed, passed since');
+    expect(logOf(red, run('npm test', '5 passed'))).toContain('  failed, ran again since');
   });
 
   it('says where a call has no result yet, and leaves out one that was refused', () => {

@@ -183,8 +183,8 @@ describe('a rewind of the session', () => {
     sources: [{ line: 20 }],
     detail: { role: 'message', message: 2 },
   });
-  const said = makeFact('decision', 'We use a queue.', { sources: [{ line: 25 }] });
-  const before = makeFact('decision', 'We use backoff.', { sources: [{ line: 12 }] });
+  const said = makeFact('decision', 'We use a queue.', { sources: [{ line: 25 }], detail: { role: 'answer' } });
+  const before = makeFact('decision', 'We use backoff.', { sources: [{ line: 12 }], detail: { role: 'answer' } });
 
   it('drops the rewound message and what followed it, and nothing else', () => {
     const previous = sealDraft(makeDraft([kept, rule, said, before]));
@@ -251,10 +251,11 @@ describe('facts carried into the next handover', () => {
     expect(line.at(-1)?.facts.at(-1)?.sources).toEqual([{ session: 's-1', line: 7 }]);
   });
 
-  it('are decisions, rejected approaches, declared and pinned facts; not passing remarks', () => {
+  it('are settled decisions, declared and pinned facts; not passing remarks or guesses', () => {
     const facts = [
-      makeFact('decision', 'We use backoff.'),
-      makeFact('rejected', 'A queue was rejected.'),
+      makeFact('decision', 'We use backoff.', { detail: { role: 'answer' } }),
+      makeFact('rejected', 'A queue was rejected.', DECLARED),
+      makeFact('decision', 'We guess that we use a cache.'),
       makeFact('note', 'Ask Ann first', DECLARED),
       makeFact('note', 'Pinned', { pinned: true }),
       makeFact('blocker', 'No key for the API', DECLARED),
@@ -326,7 +327,9 @@ describe('facts carried into the next handover', () => {
   });
 
   it('are limited in number, and the rest is reported', () => {
-    const said = Array.from({ length: 50 }, (_, at) => makeFact('decision', `We use number ${at}.`));
+    const said = Array.from({ length: 50 }, (_, at) =>
+      makeFact('decision', `We use number ${at}.`, { detail: { role: 'answer' } }),
+    );
     const linked = follow(sealDraft(makeDraft([...said, rule])), makeDraft([], SECOND));
     expect(textsOf(linked)).toEqual(['Never retry on 404', ...said.slice(0, 30).map((fact) => fact.text)]);
     const noRoom = (facts: Fact[]): unknown => [

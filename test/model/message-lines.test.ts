@@ -28,8 +28,8 @@ describe('the lines of a message', () => {
 
   it('are code inside of a fence, as it is', () => {
     expect(splitMessage('Run it:\n```sh\n  npm test # all\n\n```\nDone.')).toEqual([
-      { text: '      npm test # all', isItem: false, isCode: true },
-      { text: 'Run it: Done.', isItem: false, isCode: false },
+      { text: '      npm test # all', isItem: false, isCode: true, isFirst: false },
+      { text: 'Run it: Done.', isItem: false, isCode: false, isFirst: true },
     ]);
   });
 
