@@ -264,10 +264,10 @@ describe('facts carried into the next handover', () => {
     const linked = follow(sealDraft(makeDraft(facts)), makeDraft([], SECOND));
     expect(textsOf(linked)).toEqual([
       'Pinned',
+      'A queue was rejected.',
       'Ask Ann first',
       'No key for the API',
       'We use backoff.',
-      'A queue was rejected.',
     ]);
   });
 

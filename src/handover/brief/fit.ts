@@ -28,7 +28,7 @@ export function shareOut(shares: readonly Share[], total: number): number[] {
   return got.map(Math.floor);
 }
 
-const SEPARATOR = 3;
+const SEPARATOR = 4;
 const SHORTEST_LINE = 60;
 const SHORTEST_ALLOWANCE = 150;
 /** A shorter line, such as "Done.", says nothing. */

@@ -1,4 +1,4 @@
-import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
+import { cleanLine, cleanText, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import type { Account, Turn } from './account.ts';
 import { type Block, countLineBytes, NOTHING, type Printed } from './block.ts';
 import { fitMessage, type Share, shareOut } from './fit.ts';
@@ -103,7 +103,7 @@ function dropSaidAgain(turns: readonly Turn[]): Map<Turn, string> {
   const answers = new Map<Turn, string>();
   const later = new Set<string>();
   for (const turn of turns.toReversed()) {
-    const lines = (turn.closing?.text ?? turn.work?.text ?? '').split('\n');
+    const lines = cleanText(turn.closing?.text ?? turn.work?.text ?? '').split('\n');
     const names = lines.map((line) => line.match(QUOTED_NAME) ?? []);
     const isSaidAgain = (own: readonly string[]): boolean => own.length > 0 && own.every((name) => later.has(name));
     answers.set(turn, lines.filter((_, at) => !isSaidAgain(names[at] ?? [])).join('\n'));
