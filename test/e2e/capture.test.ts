@@ -7,7 +7,7 @@ import { Stage } from './stage.ts';
 import { makeStory, STORY } from './story.ts';
 
 describe.each(listChosenDrivers())('the transcript of $agent', (driver) => {
-  it('gives goal, file, command and decision', async () => {
+  it('gives goal, file, command and the closing words', async () => {
     const stage = await Stage.open(driver);
     stage.model.play('work', makeStory(driver, stage.project));
     const run = await stage.ask(driver, { prompt: STORY.goal, goOn: false });
@@ -21,6 +21,6 @@ describe.each(listChosenDrivers())('the transcript of $agent', (driver) => {
     expect(texts('goal')).toContainEqual(expect.stringContaining(STORY.goal));
     expect(texts('file')).toContainEqual(expect.stringContaining(STORY.file));
     expect([...texts('command'), ...texts('check')]).toContainEqual(expect.stringContaining(STORY.command));
-    expect(texts('decision')).toContainEqual(expect.stringContaining('250 ms'));
+    expect(texts('note')).toContainEqual(expect.stringContaining('250 ms'));
   });
 });
