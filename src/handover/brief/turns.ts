@@ -145,8 +145,8 @@ function printTurn({ turn, request, answer, isLast }: Row, requestBytes: number,
   const stopped = turn.prompt?.detail?.interrupted === true ? ' (interrupted by the user)' : '';
   const head = `${QUOTE}- ${asked}${isCut ? '"' : ''}${stopped}`;
   if (answer === '' || answerBytes < 30) return asked === '…' || asked === '' ? [] : [head];
-  if (turn.closing === null) return [`${head} → ${cutAtWord(answer, answerBytes)}`];
-  const made = /committed .*$/s.exec(turn.work?.text ?? '')?.[0];
+  if (turn.closing === null) return [`${head} → ${cutAtWord(cleanLine(answer), answerBytes)}`];
+  const made = /committed .*$/.exec(cleanLine(turn.work?.text ?? ''))?.[0];
   const commit = made === undefined || answerBytes < 200 ? '' : ` [${cutAtWord(made, 120)}]`;
   const lines = fitMessage(answer, answerBytes - countUtf8Bytes(commit), { isOver: !isLast, code: isLast });
   if (isLast && lines.length > 1)
