@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { fitMessage, shareOut } from '../../../src/handover/brief/fit.ts';
 import { splitMessage } from '../../../src/model/message-lines.ts';
-import { countUtf8Bytes } from '../../../src/model/text.ts';
+import { cleanText, countUtf8Bytes } from '../../../src/model/text.ts';
 
 const anyShare = fc.record({ full: fc.integer({ min: 0, max: 5000 }), weight: fc.integer({ min: 0, max: 60 }) });
 const anyMessage = fc
@@ -76,7 +76,7 @@ describe('fitting a message', () => {
         (message, bytes, code, isOver) => {
           const lines = fitMessage(message, bytes, { code, isOver });
           expect(countUtf8Bytes(lines.join(' · '))).toBeLessThanOrEqual(bytes);
-          const all = splitMessage(message).map(({ text }) => text);
+          const all = splitMessage(cleanText(message)).map(({ text }) => text);
           let from = 0;
           for (const line of lines) {
             const at = all.findIndex(
