@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { defineConfig, type Rolldown } from 'tsdown';
+import { Prefilter } from './src/redact/prefilter.ts';
 
 /** What the program keeps for itself is good only for the very source that kept it. */
 const BUILD = createHash('sha256');
@@ -73,10 +74,25 @@ const QUICKEST = {
 
 /** Of what these need besides, modules that are needed by the same of them are one file. The bundler splits the rest. */
 const FREQUENT = {
-  search: ['commands/search.ts', '../../search/index-finder.ts', '../../redact/open-redactor.ts'],
-  save: ['commands/save.ts'],
+  search: ['commands/search.ts', '../../search/index-finder.ts'],
+  save: [
+    'commands/save.ts',
+    '../../app/capture/save-session.ts',
+    '../../app/capture/catch-up.ts',
+    '../../store/find-handover.ts',
+  ],
   resume: ['commands/resume.ts'],
   run: ['commands/run.ts'],
+};
+
+/** Parts of the files of those, by their names, which other commands need without the rest. */
+const PARTS = {
+  sessions: {
+    of: ['search', 'save', 'resume', 'run', 'save-resume', 'save-resume-run'],
+    files: ['../../search/sessions/search-sessions.ts'],
+  },
+  kept: { of: ['save-resume'], files: ['../../store/handovers.ts', '../../store/marks.ts', '../../store/journal.ts'] },
+  redact: { of: ['save-resume'], files: ['../../redact/open-redactor.ts'] },
 };
 
 let chunks: Map<string, string> | undefined;
@@ -99,15 +115,59 @@ function assignChunks(listImports: (id: string) => readonly string[]): Map<strin
   const others = new Map<string, string>();
   for (const [name, files] of Object.entries(FREQUENT))
     for (const id of walk(files)) others.set(id, others.has(id) ? `${others.get(id)}-${name}` : name);
+  for (const [part, { of, files }] of Object.entries(PARTS))
+    for (const id of walk(files)) {
+      const name = others.get(id) ?? '';
+      if (of.includes(name)) others.set(id, `${name}-${part}`);
+    }
   const all = new Map([...others, ...quick]);
   all.delete(resolve('src/surfaces/cli/main.ts'));
   return all;
 }
 
+const PAGE = 'src/surfaces/report-page';
+
+/** Observable Plot puts a style sheet into each chart, which the page's policy refuses: page.css has the same rules. */
+const PLOT_STYLE = /svg\s*\.append\("style"\)\s*\.text\(\s*`[^`]*`\s*\)/;
+
+/** The page of `handover report`, in one file that allows nothing but its own script and style. Only the data is missing. */
+const page: Rolldown.Plugin = {
+  name: 'page',
+  transform(code, id) {
+    if (!id.endsWith('/plot/src/plot.js')) return null;
+    if (!PLOT_STYLE.test(code)) throw new Error('the style sheet in the charts of Observable Plot was not found');
+    return code.replace(PLOT_STYLE, 'undefined');
+  },
+  generateBundle(_, bundle) {
+    const [chunk] = Object.values(bundle);
+    if (chunk?.type !== 'chunk') throw new Error('the page has no script');
+    const script = escapeText(chunk.code).replace(/<(?=\/script|!--)/gi, '\\x3c');
+    const style = readFileSync(join(PAGE, 'page.css'), 'utf8');
+    const digest = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+    const policy = `default-src 'none'; script-src ${digest(script)}; style-src ${digest(style)}; base-uri 'none'; form-action 'none'`;
+    const parts = new Map(Object.entries({ __POLICY__: policy, '/*__STYLE__*/': style, '/*__SCRIPT__*/': script }));
+    const template = readFileSync(join(PAGE, 'page.html'), 'utf8');
+    const source = template.replace(/(?:\/\*)?__[A-Z]+__(?:\*\/)?/g, (name) => parts.get(name) ?? name);
+    delete bundle[chunk.fileName];
+    this.emitFile({ type: 'asset', fileName: 'page.html', source });
+  },
+};
+
 export default defineConfig([
   { entry: { start: 'src/surfaces/start.ts' }, outDir: 'dist/start', define, ...HOOK },
   { entry: { main: 'src/surfaces/hook/main.ts' }, outDir: 'dist/hook', plugins: [runnable], ...HOOK },
   { entry: { index: 'src/index.ts' }, outDir: 'dist/lib', dts: true, ...LIBRARY },
+  {
+    entry: { page: join(PAGE, 'main.ts') },
+    outDir: 'dist/report',
+    plugins: [page],
+    format: 'iife',
+    platform: 'browser',
+    target: 'es2023',
+    dts: false,
+    minify: true,
+    inputOptions: { checks: { pluginTimings: false } },
+  },
   { entry: { index: 'test/support/internals.ts' }, outDir: 'dist/internals', dts: false, ...LIBRARY },
   {
     entry: { main: 'src/surfaces/cli/main.ts' },
@@ -118,7 +178,7 @@ export default defineConfig([
     platform: 'node',
     target: 'node20',
     dts: false,
-    define,
+    define: { ...define, __PREFILTER__: JSON.stringify(new Prefilter().pack()) },
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
     deps: { neverBundle: OPTIONAL },
     inputOptions: {

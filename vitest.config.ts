@@ -6,8 +6,10 @@ export default defineConfig({
   test: {
     globalSetup: ['test/support/build.ts', 'test/support/sessions.ts'],
     setupFiles: ['test/support/end-file.ts'],
-    testTimeout: 60_000,
+    // For what hangs: no test needs nearly as long, but a machine may be busy.
+    testTimeout: 120_000,
     maxWorkers: 2,
+    expect: { poll: { timeout: 45_000 } },
     hookTimeout: 120_000,
     env: { NODE_EXTRA_CA_CERTS: '' },
     projects: [

@@ -1,4 +1,4 @@
-// Builds an evaluation into a folder below .cache/eval and runs it there: npm run eval -- --corpus DIR, npm run eval:search, npm run eval:redaction -- --corpus DIR
+// Builds an evaluation into a folder below .cache/eval and runs it there: npm run eval -- [--debt] --corpus DIR, npm run eval:search, npm run eval:redaction -- --corpus DIR
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -13,9 +13,15 @@ process.on('exit', () => rmSync(dir, { recursive: true, force: true }));
 const INPUTS = new Map([
   ['search', { main: 'eval/search/main.ts' }],
   ['redaction', { main: 'eval/redaction/main.ts' }],
+  ['debt', { main: 'eval/debt/main.ts' }],
 ]);
+const which = process.argv.includes('--debt') ? 'debt' : (process.argv[2] ?? '');
+const input = INPUTS.get(which) ?? { main: 'eval/main.ts', worker: 'eval/worker.ts' };
+// The source of another checkout, to compare redaction with.
+const against = process.argv.indexOf('--against');
+if (against !== -1) input.other = join(resolve(process.argv[against + 1] ?? '.'), 'src/redact/redactor.ts');
 await build({
-  input: INPUTS.get(process.argv[2] ?? '') ?? { main: 'eval/main.ts', worker: 'eval/worker.ts' },
+  input,
   platform: 'node',
   external: ['@photostructure/sqlite'],
   logLevel: 'silent',

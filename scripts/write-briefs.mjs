@@ -7,16 +7,17 @@ import { basename, join } from 'node:path';
 import { captureSession, compileBrief, findReader, inspectTranscript, sealHandover } from '../dist/internals/index.mjs';
 
 const PAGE = 'docs/briefs.md';
-/** A fenced block that names an invented session and a budget. */
-const BLOCK = /^```text (\S+) (\d+)\n[\s\S]*?^```$/gm;
+/** A fenced block that names an invented session and a budget, or `native` for the agent's own summary. */
+const BLOCK = /^~~~text (\S+) (\d+|native)\n[\s\S]*?^~~~$/gm;
 
 const folder = mkdtempSync(join(tmpdir(), 'handover-briefs-'));
 try {
   execFileSync(process.execPath, ['test/fixtures/sessions/write/main.mjs', join(folder, 'sessions')]);
   const page = readFileSync(PAGE, 'utf8');
   const briefs = [];
-  for (const [, name, budget] of page.matchAll(BLOCK)) briefs.push(await writeBrief(name, Number(budget)));
-  const written = page.replace(BLOCK, (_, name, budget) => `\`\`\`text ${name} ${budget}\n${briefs.shift()}\`\`\``);
+  for (const [, name, budget] of page.matchAll(BLOCK))
+    briefs.push(budget === 'native' ? readSummary(name) : await writeBrief(name, Number(budget)));
+  const written = page.replace(BLOCK, (_, name, budget) => `~~~text ${name} ${budget}\n${briefs.shift()}~~~`);
   writeFileSync(process.argv[2] ?? PAGE, written);
 } finally {
   rmSync(folder, { recursive: true, force: true });
@@ -31,6 +32,12 @@ async function writeBrief(name, budget) {
   return compileBrief(handover, findReader('claude-code'), { budget }).text;
 }
 
+/** What the agent of the story wrote for itself at the compaction, without the words around it. */
+function readSummary(name) {
+  const { summary } = cutSession(name);
+  return `${/\nSummary:\n([\s\S]*?)\n\nPlease continue/.exec(summary)[1]}\n`;
+}
+
 /** The session as it was when its first compaction came. */
 function cutSession(name) {
   const sessions = join(folder, 'sessions');
@@ -39,7 +46,8 @@ function cutSession(name) {
   const rows = readFileSync(join(sessions, file), 'utf8').split('\n');
   const transcript = join(folder, file);
   writeFileSync(transcript, `${rows.slice(0, cut).join('\n')}\n`);
-  return { transcript, repo, cutAt: JSON.parse(rows[cut]).timestamp };
+  const { timestamp, message } = JSON.parse(rows[cut]);
+  return { transcript, repo, cutAt: timestamp, summary: message.content };
 }
 
 /** A machine that is the same wherever this runs. It stands in a folder with the name of the session's repository. */

@@ -1,4 +1,4 @@
-/** Exit statuses, after sysexits. `check` alone has a contract of its own. */
+/** Exit statuses, after sysexits. Only `check` has other ones. */
 export const EXIT = {
   done: 0,
   usage: 64,
@@ -10,6 +10,8 @@ export const EXIT = {
   tryAgain: 75,
   refused: 77,
   config: 78,
+  /** As the shell has it for a program that Ctrl-C ended. */
+  cancelled: 130,
 } as const;
 
 export type ExitStatus = (typeof EXIT)[keyof typeof EXIT];
@@ -50,7 +52,7 @@ const STATUS_OF_CODE = {
   HANDOVER_PROGRAM_TIMEOUT: EXIT.tryAgain,
   HANDOVER_LOCKED: EXIT.tryAgain,
   HANDOVER_TOO_MANY_OPEN_FILES: EXIT.tryAgain,
-  HANDOVER_CANCELLED: EXIT.tryAgain,
+  HANDOVER_CANCELLED: EXIT.cancelled,
   HANDOVER_PAUSED: EXIT.tryAgain,
   HANDOVER_STEP_FAILED: EXIT.tryAgain,
   HANDOVER_IO: EXIT.io,
@@ -60,6 +62,8 @@ const STATUS_OF_CODE = {
   HANDOVER_PATH_UNSAFE: EXIT.refused,
   HANDOVER_STATUS_FINAL: EXIT.refused,
   HANDOVER_STALE: EXIT.refused,
+  HANDOVER_TASK_HELD: EXIT.tryAgain,
+  HANDOVER_TASK_LATE: EXIT.refused,
   HANDOVER_BUNDLE_REFUSED: EXIT.refused,
   HANDOVER_BUNDLE_LOCKED: EXIT.refused,
   HANDOVER_HOME_UNKNOWN: EXIT.config,
@@ -96,18 +100,55 @@ export class HandoverError extends Error {
   }
 }
 
+export function usageError(message: string, hint: string): HandoverError {
+  return new HandoverError('HANDOVER_USAGE', message, { hint });
+}
+
+export function notFoundError(message: string, hint: string): HandoverError {
+  return new HandoverError('HANDOVER_NOT_FOUND', message, { hint });
+}
+
 export function hasErrno(error: unknown, ...codes: readonly string[]): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' && codes.includes(error.code);
 }
 
-/** What `work` returns, or `instead` where it fails in an expected way. */
-export function catchIf<T, U>(isExpected: (error: unknown) => boolean, instead: U, work: () => T): T | U {
+/** What `work` returns, or what `handle` makes of an expected failure. */
+export function rescue<T, U, E>(
+  isExpected: (error: unknown) => error is E,
+  handle: (error: E) => U,
+  work: () => T,
+): T | U {
   try {
     return work();
+  } catch (error) {
+    if (isExpected(error)) return handle(error);
+    throw error;
+  }
+}
+
+/** What `work` returns, or `instead` where it fails in an expected way. */
+export function catchIf<T, U>(isExpected: (error: unknown) => boolean, instead: U, work: () => T): T | U {
+  const isCaught = (error: unknown): error is unknown => isExpected(error);
+  return rescue(isCaught, () => instead, work);
+}
+
+/** The same for asynchronous work. */
+export async function catchAsync<T, U>(
+  isExpected: (error: unknown) => boolean,
+  instead: U,
+  work: () => Promise<T>,
+): Promise<T | U> {
+  try {
+    return await work();
   } catch (error) {
     if (isExpected(error)) return instead;
     throw error;
   }
+}
+
+/** What `work` returns, or `instead` where it fails with an error of this class. */
+export function catchError<T, U>(kind: new (...values: never[]) => Error, instead: U, work: () => T): T | U {
+  return catchIf((error) => error instanceof kind, instead, work);
 }
 
 /** What `work` returns, or `instead` where it fails with one of these codes. */
@@ -127,8 +168,16 @@ export function isErrno(error: unknown): error is NodeJS.ErrnoException & { code
   return error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string';
 }
 
+export function messageOf({ message }: Error): string {
+  return message;
+}
+
 export function isHandoverError(error: unknown): error is HandoverError {
   return error instanceof HandoverError;
+}
+
+export function hasCode(error: unknown, code: ErrorCode): error is HandoverError {
+  return error instanceof HandoverError && error.code === code;
 }
 
 /** A failure that is no bug: one of ours, or of the file system or another process. */

@@ -3,18 +3,18 @@ import * as v from 'valibot';
 import { inspectTranscript } from './agents/find-session.ts';
 import { type CaptureResult, saveSession } from './app/capture/save-session.ts';
 import { saveDeclaration } from './app/save.ts';
-import { HandoverError } from './errors.ts';
+import { HandoverError, usageError } from './errors.ts';
 import { type Brief, type BriefOptions, compileBrief } from './handover/brief/compile.ts';
 import { findReader, READER_NAMES } from './handover/brief/reader.ts';
 import { DECLARABLE_KINDS, type DeclarableKind } from './handover/declare.ts';
 import { openHandover } from './handover/seal.ts';
+import { NO_AGENT } from './model/fact-roles.ts';
 import type { Handover } from './model/handover.ts';
 import type { Machine } from './platform/machine.ts';
 import { type SearchAnswer, search } from './search/search.ts';
-import { type CatalogRow, type Filter, takeRows } from './store/catalog.ts';
+import { type CatalogRow, type Filter, listByWork, takeRows } from './store/catalog.ts';
 import { requireHandover, resolveId } from './store/find-handover.ts';
 import { readMarked } from './store/marks.ts';
-import { sortByWork } from './store/newest.ts';
 import { openCatalog, withCatalogOpener } from './store/open-catalog.ts';
 import type { Store } from './store/store.ts';
 
@@ -59,13 +59,18 @@ export type HandoverText = Partial<Record<DeclarableKind, readonly string[]>> & 
   agent?: string;
 };
 
-/** Saves a handover written by hand. Secrets are redacted. Throws when there is nothing to save. */
-export function saveHandover(store: Store, text: HandoverText, folder: string = store.machine.cwd): Handover {
+/** Saves a handover written by hand, on top of the newest work in its folder. Secrets are redacted. Throws when there is nothing to save. */
+export async function saveHandover(
+  store: Store,
+  text: HandoverText,
+  folder: string = store.machine.cwd,
+): Promise<Handover> {
   const given = parseInput(HandoverTextInput, text, 'what to save');
-  const { title, summary = '', files = [], pins = [], agent = 'manual' } = given;
+  const { title, summary = '', files = [], pins = [], agent = NO_AGENT } = given;
   const facts = DECLARABLE_KINDS.flatMap((kind) => (given[kind] ?? []).map((words) => ({ kind, text: words })));
   const place = parseInput(v.string(), folder, 'the folder');
-  return saveDeclaration({ machine: store.machine, notify: ignore, progress: ignore }, place, {
+  const context = { machine: store.machine, notify: ignore, progress: ignore };
+  const { handover } = await saveDeclaration(context, place, {
     title,
     summary,
     agent,
@@ -75,7 +80,8 @@ export function saveHandover(store: Store, text: HandoverText, folder: string = 
     files,
     pins,
     pinAll: false,
-  }).handover;
+  });
+  return handover;
 }
 
 /** Captures the session in a transcript of any supported agent. A session without news is not saved twice. */
@@ -90,7 +96,7 @@ export async function listHandovers(
 ): Promise<CatalogRow[]> {
   const { catalog } = await openCatalog(store);
   try {
-    return await takeRows(sortByWork(catalog.rows(filter)), limit);
+    return await takeRows(listByWork(catalog, filter), limit);
   } finally {
     catalog.close();
   }
@@ -115,9 +121,7 @@ export function renderBrief(
 ): Brief {
   const reader = findReader(name);
   if (reader === null) {
-    throw new HandoverError('HANDOVER_USAGE', `unknown agent "${name}"`, {
-      hint: `Use one of: ${READER_NAMES.join(', ')}.`,
-    });
+    throw usageError(`unknown agent "${name}"`, `Use one of: ${READER_NAMES.join(', ')}.`);
   }
   return compileBrief(readMarked(store, handover), reader, options);
 }

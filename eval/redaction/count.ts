@@ -40,7 +40,7 @@ function notePlaces(pieces: readonly string[], { places }: Tally): void {
   }
 }
 
-function* listTexts(value: unknown): Generator<string> {
+export function* listTexts(value: unknown): Generator<string> {
   if (typeof value === 'string') yield value;
   else if (typeof value === 'object' && value !== null) for (const item of Object.values(value)) yield* listTexts(item);
 }

@@ -132,14 +132,19 @@ function describeWork(project: string): Omit<HandoverDraft, 'id' | 'created_at' 
 /** Facts that say nothing, in the plain words of those that are looked for, but not in their names: the same for the same ones. */
 export function makeNoise(facts: readonly ToldFact[], count: number): ToldFact[] {
   const words = facts.flatMap(({ text }) => text.split(' ')).filter((word) => /^[a-z]{2,}$/.test(word));
-  let state = 1;
-  const next = (below: number): number => {
-    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
-    return (state >> 8) % below;
-  };
+  const next = makeChoice();
   return Array.from({ length: count }, () => ({
     project: `noise${next(5)}`,
     kind: 'note',
     text: Array.from({ length: 6 + next(9) }, () => words[next(words.length)]).join(' '),
   }));
+}
+
+/** Numbers below a given one, always the same. */
+export function makeChoice(): (below: number) => number {
+  let state = 1;
+  return (below) => {
+    state = (Math.imul(state, 1103515245) + 12345) & 0x7fffffff;
+    return (state >> 8) % below;
+  };
 }

@@ -1,4 +1,5 @@
 import { ARMS, type Score, type Scores } from './measure.ts';
+import type { SessionScore } from './sessions.ts';
 
 /** A Markdown table: recall among the first five, and in brackets the mean reciprocal rank. */
 export function formatScores(scores: Scores): string {
@@ -15,4 +16,12 @@ export function formatScores(scores: Scores): string {
 function formatScore(score: Score | undefined): string {
   if (score === undefined) return '';
   return `${score.recall.toFixed(3)} (${score.rank.toFixed(3)})`;
+}
+
+/** A Markdown table: how often the session is the first hit, and among the first five. */
+export function formatSessionScores(scores: ReadonlyMap<string, SessionScore>): string {
+  const rows = [...scores].map(
+    ([sort, { queries, first, five }]) => `| ${sort} | ${queries} | ${first.toFixed(3)} | ${five.toFixed(3)} |`,
+  );
+  return `${['| query | count | hit@1 | hit@5 |', '|---|---|---|---|', ...rows].join('\n')}\n`;
 }

@@ -41,18 +41,37 @@ export interface ReadStats {
   /** Rows of kinds that this reader does not know, counted by kind. */
   unknown: Record<string, number>;
   agentVersion: string | null;
-  sessionId: string | null;
 }
 
 export function startReadStats(): ReadStats {
-  return { rows: 0, unreadable: 0, unknown: {}, agentVersion: null, sessionId: null };
+  return { rows: 0, unreadable: 0, unknown: {}, agentVersion: null };
 }
+
+/** Counts a row that no version of the agent writes. */
+export function countUnreadable(stats: ReadStats): void {
+  stats.rows++;
+  stats.unreadable++;
+}
+
+const MAX_KINDS = 100;
+
+/** Counts a row of a kind that the reader does not know. Only the first kinds get a counter of their own: they come from the file. */
+export function countUnknown({ unknown }: ReadStats, kind: string): void {
+  const short = kind.slice(0, 80).toWellFormed();
+  const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';
+  const count = Object.hasOwn(unknown, name) ? (unknown[name] ?? 0) : 0;
+  // Defined rather than assigned: a kind named `__proto__` would change the prototype.
+  Object.defineProperty(unknown, name, { value: count + 1, writable: true, enumerable: true, configurable: true });
+}
+
+/** The session in a file that was inspected before and has not changed since; null for any other file. */
+export type RecallSession = (path: string) => FoundSession | null;
 
 /** One coding agent. Reading never throws because of content: what is not understood is counted in `stats`. */
 export interface Agent {
   name: AgentName;
-  /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file at most. */
-  findSessions(machine: Machine): Iterable<FoundSession>;
+  /** All sessions of this agent on the machine, in no order. Costs a listing and the head of each file not recalled at most. */
+  findSessions(machine: Machine, recall?: RecallSession): Iterable<FoundSession>;
   /** The paths of this agent's transcripts, also of unreadable ones: they reveal that the format changed. */
   listTranscripts(machine: Machine): Iterable<string>;
   /** The session in a transcript file; null when the file is not one of this agent's. */
@@ -89,7 +108,7 @@ export interface TranscriptOptions {
   /** Bytes from this offset on are not read. */
   until: number;
   /** Where to continue; without it, the beginning. */
-  from?: Bookmark;
+  from?: Bookmark | undefined;
   /** Reads the file twice, first for what later lines undo. `read` and `finish` then never return false. */
   lookAhead?: boolean;
 }

@@ -3,7 +3,7 @@ import { getText, type Row } from './shared/json.ts';
 
 /** When a hook is called, in terms that are the same for all agents. */
 export type HookMoment =
-  /** A session begins, or begins again: new, resumed, cleared, or after compaction where the agent says so. */
+  /** A session starts: new, resumed, cleared, or after a compaction that the agent reports. */
   | 'start'
   /** The human has said something. */
   | 'prompt'
@@ -76,6 +76,8 @@ export interface HookInput {
   transcript: string | null;
   /** Of a start; null where the agent does not say. */
   source: StartSource | null;
+  /** Whether the agent uses the same word for a start after clearing as for any other. */
+  mayBeCleared: boolean;
   /** Of a compaction: whether the human asked for it, so that it will happen for certain. */
   isManual: boolean;
   /** Of a prompt: whether a human said anything. */
@@ -126,6 +128,7 @@ export function readDefaultInput(input: Row, own: Partial<HookInput> = {}): Hook
     cwd: getText(input, 'cwd'),
     transcript: getText(input, 'transcript_path'),
     source: SOURCES.get(getText(input, 'source') ?? '') ?? null,
+    mayBeCleared: getText(input, 'source') === 'new',
     isManual: getText(input, 'trigger') === 'manual',
     hasPrompt: (getText(input, 'prompt') ?? '').trim() !== '',
     lastReply: getText(input, 'last_assistant_message'),

@@ -103,7 +103,7 @@ export interface HookHost {
   projectFolder: string;
   /** The files that its hooks and our MCP server are put into. `folder` is one of the two above. */
   listFiles(place: HookPlace): HookFile[];
-  /** For an agent that runs no hook before the user has looked at it. */
+  /** For an agent that runs no hook before the user has reviewed it. */
   trust?: HookTrust;
 }
 

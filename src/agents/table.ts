@@ -1,16 +1,17 @@
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
-import type { Agent, AgentName, Launch } from './agent.ts';
-import { listTranscripts as listAider } from './aider/sessions.ts';
-import { listTranscripts as listClaudeCode } from './claude-code/sessions.ts';
-import { listTranscripts as listCline } from './cline/sessions.ts';
-import { listTranscripts as listCodex } from './codex/sessions.ts';
-import { listTranscripts as listCopilot } from './copilot/sessions.ts';
-import { listTranscripts as listGemini } from './gemini/sessions.ts';
-import { listTranscripts as listGoose } from './goose/sessions.ts';
-import { listTranscripts as listOpencode } from './opencode/sessions.ts';
-import { listTranscripts as listPi } from './pi/sessions.ts';
-import { listTranscripts as listQwen } from './qwen/sessions.ts';
+import type { Agent, AgentName, FoundSession, Launch, RecallSession } from './agent.ts';
+import * as aider from './aider/sessions.ts';
+import * as claudeCode from './claude-code/sessions.ts';
+import * as cline from './cline/sessions.ts';
+import * as codex from './codex/sessions.ts';
+import * as copilot from './copilot/sessions.ts';
+import * as gemini from './gemini/sessions.ts';
+import * as goose from './goose/sessions.ts';
+import * as opencode from './opencode/sessions.ts';
+import * as pi from './pi/sessions.ts';
+import * as qwen from './qwen/sessions.ts';
+import { inspectAll } from './shared/files.ts';
 
 /* Every agent. A missing one is a compile error. */
 
@@ -28,18 +29,21 @@ const LOADERS: Readonly<Record<AgentName, () => Promise<Agent>>> = {
   aider: async () => (await import('./aider/transcript.ts')).aiderAgent,
 };
 
-const LISTS: Readonly<Record<AgentName, Agent['listTranscripts']>> = {
-  'claude-code': listClaudeCode,
-  codex: listCodex,
-  gemini: listGemini,
-  opencode: listOpencode,
-  qwen: listQwen,
-  copilot: listCopilot,
-  cline: listCline,
-  goose: listGoose,
-  pi: listPi,
+type Finding = Pick<Agent, 'listTranscripts' | 'inspectFile'> & Partial<Pick<Agent, 'findSessions'>>;
+
+/** Where the sessions of an agent are, which needs no reader. */
+const FINDINGS: Readonly<Record<AgentName, Finding>> = {
+  'claude-code': claudeCode,
+  codex,
+  gemini,
+  opencode,
+  qwen,
+  copilot,
+  cline,
+  goose,
+  pi,
   // Its history file is in the project, and listed even where there is none.
-  aider: (machine) => listAider(machine).filter(pathExists),
+  aider: { ...aider, listTranscripts: (machine) => aider.listTranscripts(machine).filter(pathExists) },
 };
 
 /** An agent that takes the first prompt as its last argument. */
@@ -73,10 +77,10 @@ export function loadAgent(name: AgentName): Promise<Agent> {
   return LOADERS[name]();
 }
 
-/** Whether this agent left any transcripts here. Much cheaper than loading its reader. */
-export function hasTranscripts(name: AgentName, machine: Machine): boolean {
-  for (const _ of LISTS[name](machine)) return true;
-  return false;
+/** All sessions of an agent, in no order, without loading its reader. */
+export function findAgentSessions(name: AgentName, machine: Machine, recall?: RecallSession): Iterable<FoundSession> {
+  const { findSessions, listTranscripts, inspectFile } = FINDINGS[name];
+  return findSessions?.(machine, recall) ?? inspectAll(listTranscripts(machine), inspectFile, recall);
 }
 
 export function findLaunch(name: AgentName): Launch {

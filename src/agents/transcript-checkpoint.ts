@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path';
 import * as v from 'valibot';
-import { HandoverError, isErrno } from '../errors.ts';
+import { catchIf, isFailure } from '../errors.ts';
 import { sha256Bytes, sha256Hex, shortHash } from '../model/hash.ts';
 import { decodePlainData, encodePlainData, RUNTIME, trimCacheFolder, writeCacheFile } from '../platform/cache-file.ts';
 import { readRegularFile, removeFile } from '../platform/durable-file.ts';
@@ -33,24 +33,15 @@ export function readCheckpoint<State>(
   file: TranscriptFile,
   isState: (value: unknown) => value is State,
 ): Checkpoint<State> | null {
-  const bytes = readOrNull(join(folder, nameCheckpoint(file)));
+  const bytes = catchIf(isFailure, null, () => readRegularFile(join(folder, nameCheckpoint(file)), LIMITS.bytes));
   if (bytes === null) return null;
   const data = bytes.subarray(CHECKSUM_BYTES);
   if (!bytes.subarray(0, CHECKSUM_BYTES).equals(sha256Bytes(identifyReading(file), data))) return null;
   const value = decodePlainData(data);
   if (!v.is(CheckpointData, value)) return null;
   const { bookmark, state, prefix } = value;
-  const isValid = isState(state) && isSameBeginning(file, bookmark.position.offset, prefix);
+  const isValid = isState(state) && hashPrefix(file, bookmark.position.offset) === prefix;
   return isValid ? { bookmark, state } : null;
-}
-
-function readOrNull(path: string): Buffer | null {
-  try {
-    return readRegularFile(path, LIMITS.bytes);
-  } catch (error) {
-    if (isErrno(error) || error instanceof HandoverError) return null;
-    throw error;
-  }
 }
 
 /** Null when the file is no longer what was read. The caller makes sure that no secret is in the checkpoint. */
@@ -61,13 +52,11 @@ export function packCheckpoint(file: TranscriptFile, { bookmark, state }: Checkp
 
 /** Does nothing where nothing can be written: the next reading then starts from the beginning. */
 export function writeCheckpoint(folder: string, file: TranscriptFile, data: Buffer): void {
-  try {
+  catchIf(isFailure, undefined, () => {
     ensurePrivateFolder(dirname(folder), basename(folder));
     writeCacheFile(join(folder, nameCheckpoint(file)), [sha256Bytes(identifyReading(file), data), data]);
     trimCacheFolder(folder, LIMITS);
-  } catch (error) {
-    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
-  }
+  });
 }
 
 /** Forgotten handovers must not live on in what was read of their sessions. */
@@ -89,10 +78,6 @@ export function identifyReading({ agent, session, stat }: TranscriptFile): strin
 export function hashPrefix({ session, stat }: TranscriptFile, length: number): string | null {
   const ends = length > stat.size ? null : readEnds(session.path, length);
   return ends === null ? null : sha256Hex(ends);
-}
-
-export function isSameBeginning(file: TranscriptFile, length: number, sum: string): boolean {
-  return hashPrefix(file, length) === sum;
 }
 
 /** Whether there is a secret in any text of a value, which may be made of maps and sets too. */

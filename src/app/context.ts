@@ -1,3 +1,4 @@
+import { countNouns } from '../model/text.ts';
 import type { Env, Machine } from '../platform/machine.ts';
 import type { Catalog, UnreadableFile } from '../store/catalog.ts';
 import { openStore, type Store } from '../store/store.ts';
@@ -39,11 +40,9 @@ export async function withCatalog<T>(
 function describeUnreadable(files: readonly UnreadableFile[]): string[] {
   const newer = files.filter(({ isNewer }) => isNewer).length;
   const damaged = files.length - newer;
-  const handovers = newer === 1 ? '1 handover' : `${newer} handovers`;
+  const handovers = countNouns(newer, 'handover');
   return [
-    ...(damaged > 0
-      ? [`skipped ${damaged === 1 ? '1 damaged file' : `${damaged} damaged files`}; see: handover doctor`]
-      : []),
+    ...(damaged > 0 ? [`skipped ${countNouns(damaged, 'damaged file')}; see: handover doctor`] : []),
     ...(newer > 0 ? [`skipped ${handovers} written by a newer version; update agent-handover to read them`] : []),
   ];
 }

@@ -1,4 +1,5 @@
 import { dirname } from 'node:path';
+import { notFoundError } from '../errors.ts';
 import type { Encryption } from '../exchange/bundle/age.ts';
 import { formatContent } from '../exchange/bundle/content.ts';
 import { requireSigner } from '../exchange/bundle/own-keys.ts';
@@ -6,6 +7,7 @@ import { packBundle } from '../exchange/bundle/pack.ts';
 import { prepareExport } from '../exchange/bundle/prepare-export.ts';
 import type { ViewFormat } from '../exchange/bundle/write-view.ts';
 import type { Reader } from '../handover/brief/reader.ts';
+import { stateMarks } from '../handover/marks.ts';
 import type { FactKind } from '../model/fact.ts';
 import { type Handover, isForeign } from '../model/handover.ts';
 import { formatTimestamp } from '../model/time.ts';
@@ -15,9 +17,9 @@ import { identifyProject } from '../platform/project.ts';
 import { prepareRedactors } from '../redact/open-redactor.ts';
 import type { Filter } from '../store/catalog.ts';
 import { requireHandover } from '../store/find-handover.ts';
+import { rememberMarks } from '../store/marks.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
-import { notFoundError } from './failure.ts';
-import { pickHandover } from './find-handover.ts';
+import { pickToSend, suggestNext } from './find-handover.ts';
 
 export type ExportFormat = 'bundle' | ViewFormat;
 
@@ -27,30 +29,39 @@ export async function selectForExport(
   selection: {
     ids: readonly string[] | undefined;
     all: boolean;
+    allProjects: boolean;
     sinceMs: number | undefined;
     /** Only facts of these kinds; null for all. */
     only: ReadonlySet<FactKind> | null;
     dryRun: boolean;
   },
 ): Promise<Handover[]> {
-  const { ids, all, sinceMs, only, dryRun } = selection;
+  const { ids, all, allProjects, sinceMs, only, dryRun } = selection;
   const { machine } = context;
   const selected =
     all || sinceMs !== undefined
       ? await findOwn(context, {
-          ...(all ? {} : { project: { id: identifyProject('.', machine).id } }),
-          ...(sinceMs === undefined ? {} : { sinceMs }),
+          ...(all || allProjects ? {} : { project: { id: identifyProject('.', machine).id } }),
+          ...(sinceMs === undefined ? {} : { sinceMs, byWork: true }),
         })
-      : await pickAll(context, ids ?? [undefined]);
+      : await pickAll(context, ids ?? [undefined], allProjects);
   selected.sort((a, b) => (a.created_at + a.id < b.created_at + b.id ? -1 : 1));
   const makeRedactor = prepareRedactors(machine, { folder: machine.cwd, makesKey: !dryRun });
-  return selected.map((handover) => prepareExport(handover, { machine, only, redactor: makeRedactor() }));
+  const marksOf = rememberMarks(findStore(context));
+  return selected.map((handover) => {
+    const facts = stateMarks(handover.facts, handover, marksOf(handover.project.id));
+    return prepareExport({ ...handover, facts }, { machine, only, redactor: makeRedactor() });
+  });
 }
 
-async function pickAll(context: Context, ids: readonly (string | undefined)[]): Promise<Handover[]> {
+async function pickAll(
+  context: Context,
+  ids: readonly (string | undefined)[],
+  allProjects: boolean,
+): Promise<Handover[]> {
   const picked = new Map<string, Handover>();
   for (const words of ids) {
-    const handover = await pickHandover(context, words);
+    const handover = await pickToSend(context, words, { allProjects });
     picked.set(handover.id, handover);
   }
   return [...picked.values()];
@@ -68,7 +79,8 @@ async function findOwn(context: Context, filter: Filter): Promise<Handover[]> {
   const text = `${imported} imported left out; to export one, name it with --id`;
   if (imported > 0) context.notify({ level: 'note', text });
   if (own.length > 0) return own;
-  throw notFoundError('no handover matches', 'List handovers: handover list');
+  const folder = filter.project === undefined ? undefined : '.';
+  throw notFoundError('no handover matches', await suggestNext(store, { folder }));
 }
 
 export interface ExportOptions {

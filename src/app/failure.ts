@@ -1,13 +1,5 @@
 import { type ErrorCode, HandoverError, isErrno } from '../errors.ts';
 
-export function usageError(message: string, hint: string): HandoverError {
-  return new HandoverError('HANDOVER_USAGE', message, { hint });
-}
-
-export function notFoundError(message: string, hint: string): HandoverError {
-  return new HandoverError('HANDOVER_NOT_FOUND', message, { hint });
-}
-
 const DOCTOR = 'Check the permissions: handover doctor';
 const ERRNO_CODES: Readonly<Record<string, readonly [code: ErrorCode, hint: string]>> = {
   ENOSPC: ['HANDOVER_DISK_FULL', 'Free some space on that disk and try again.'],

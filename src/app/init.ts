@@ -1,87 +1,163 @@
-import { basename } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { HOOK_HOSTS } from '../agents/hook-hosts.ts';
 import type { HookedAgent } from '../agents/hook-input.ts';
-import { installBlocks } from '../memory/agent-files.ts';
-import { createDocuments } from '../memory/documents.ts';
+import { notFoundError, usageError } from '../errors.ts';
+import { nameAgent } from '../handover/brief/reader.ts';
+import { installBlocks, removeBlocks } from '../memory/agent-files.ts';
+import { createDocuments, removeUntouched } from '../memory/documents.ts';
 import { quote } from '../memory/handoff-file.ts';
-import { cleanLine } from '../model/text.ts';
+import { LAYERS } from '../memory/layout.ts';
+import { findMemoryDir } from '../memory/runs/run-config.ts';
+import { quoteInput } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
+import { listFolder } from '../platform/folders.ts';
+import { abbreviateHome } from '../platform/paths.ts';
 import { identifyProject } from '../platform/project.ts';
+import { isProjectFolder } from '../platform/project-file.ts';
+import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
+import { suggestOneOf } from '../search/typos.ts';
 import { type Context, findStore } from './context.ts';
-import { notFoundError, usageError } from './failure.ts';
-import { installHooks } from './setup/change.ts';
+import { type HookChange, installHooks, uninstallHooks } from './setup/change.ts';
 import { type HookStatus, readHookStatus } from './setup/status.ts';
-import { type HookSite, requireLastingLauncher } from './setup/targets.ts';
+import { findLauncher, type HookSite, requireLastingLauncher } from './setup/targets.ts';
 
-/** One thing that `init` sets up. It says what it would do before anybody is asked. */
+/** One thing that `init` can set up. */
 export interface InitPart {
+  /** The name of an agent for its hooks; `blocks` or `files`. */
   name: string;
-  /** What would be done, a sentence each; empty when there is nothing to do. */
+  title: string;
+  /** What would be done, a sentence each; empty when it is done already. */
   proposals: readonly string[];
-  notes: readonly string[];
-  /** Whether it changes something outside the project, so that the user is asked first. */
+  /** Whether it changes something outside the project. */
   isOutside: boolean;
-  /** How to check it, and how to undo it. */
-  after: string;
-  /** Does it, and returns what is left to the user, a sentence each. */
-  apply(): string[];
 }
 
-/** SOUL.md, MEMORY.md, HANDOFF.md, and the block in the files that agents read. */
-export function proposeFiles(
-  context: Context,
-  folder: string,
-  { name, force }: { name?: string; force: boolean },
-): InitPart {
+export interface InitPlan {
+  parts: readonly InitPart[];
+  notes: readonly string[];
+  /** Sets up the chosen parts, and returns what the user has to do, a sentence each. */
+  apply(chosen: readonly InitPart[]): string[];
+}
+
+export interface InitOptions {
+  /** The agents to set up; all on this machine if left out. */
+  named: readonly string[] | undefined;
+  withHooks: boolean;
+  withServer: boolean;
+  /** The name in SOUL.md. */
+  name: string | undefined;
+  /** Recreate documents that are there. */
+  force: boolean;
+}
+
+/** Hooks and the MCP server for each agent on this machine, a block in the files that they read, and the three documents. */
+export function planInit(context: Context, folder: string, options: InitOptions): InitPlan {
+  const site = { scope: 'user', project: context.machine.cwd, withServer: options.withServer } as const;
+  const hooks = planHooks(context, options.named, site);
+  const blocks = installBlocks(folder, { agents: hooks.agents, dryRun: true });
+  const documents = planDocuments(context, folder, options);
+  const isOpen = ({ outcome }: { outcome: string }) => !['present', 'unchanged', 'refused'].includes(outcome);
+  const files = blocks.filter(isOpen).map(({ file }) => file);
+  const parts: InitPart[] = [
+    ...(options.withHooks ? hooks.present : []).map(({ agent, title }) => ({
+      name: agent,
+      title: `${title}: hooks${options.withServer ? ' and MCP server' : ''}`,
+      proposals: hooks
+        .install([agent], true)
+        .filter(({ change }) => change !== 'unchanged')
+        .map(
+          ({ path, holds }) => `add ${describeParts(holds)} for ${title} to ${abbreviateHome(path, context.machine)}`,
+        ),
+      isOutside: true,
+    })),
+    {
+      name: 'blocks',
+      title: `A few lines for agents in ${files.join(', ')}`,
+      proposals: files.map((file) => `add a block to ${file}`),
+      isOutside: false,
+    },
+    {
+      name: 'files',
+      title: 'SOUL.md, MEMORY.md and HANDOFF.md',
+      proposals: documents(true)
+        .filter(isOpen)
+        .map(({ path, outcome }) => `${outcome === 'created' ? 'create' : 'recreate'} ${basename(path)}`),
+      isOutside: false,
+    },
+  ];
+  return {
+    parts,
+    notes: [
+      ...(hooks.present.length > 0
+        ? []
+        : [`none of these agents is on this machine: ${hooks.absent.map(({ title }) => title).join(', ')}`]),
+      ...blocks
+        .filter(({ outcome }) => outcome === 'refused')
+        .map(({ file, note }) => `no block can be added to ${file}: ${note}`),
+    ],
+    apply: (chosen) => {
+      const names = new Set(chosen.map(({ name }) => name));
+      const backups = names.has('files') ? documents(false).flatMap(({ backup }) => backup ?? []) : [];
+      if (names.has('blocks')) installBlocks(folder, { agents: hooks.agents });
+      const agents = hooks.agents.filter((agent) => names.has(agent));
+      if (agents.length > 0) hooks.install(agents, false);
+      return [
+        ...backups.map((path) => `the replaced version is at ${path}`),
+        ...(agents.length > 0 ? hooks.listReviews(agents) : []),
+      ];
+    },
+  };
+}
+
+function planDocuments(context: Context, folder: string, { name, force }: InitOptions) {
   const { machine } = context;
   const store = findStore(context);
   const project = identifyProject(folder, machine);
-  const create = (dryRun: boolean) => {
+  return (dryRun: boolean) => {
     const options = { name: quote(name ?? project.name), force, at: formatTimestamp(machine.clock.now()), dryRun };
     return createDocuments(store, { folder, project: project.id }, options);
   };
-  const blocks = installBlocks(folder, { dryRun: true });
-  const isOpen = ({ outcome }: { outcome: string }) => outcome !== 'present' && outcome !== 'unchanged';
-  return {
-    name: 'files',
-    isOutside: false,
-    after: 'remove the blocks: handover init --remove',
-    proposals: [
-      ...create(true)
-        .filter(isOpen)
-        .map(({ path, outcome }) => `${outcome === 'created' ? 'create' : 'recreate'} ${basename(path)}`),
-      ...blocks
-        .filter((block) => isOpen(block) && block.outcome !== 'refused')
-        .map(({ file }) => `add a block to ${file}`),
-    ],
-    notes: blocks
-      .filter(({ outcome }) => outcome === 'refused')
-      .map(({ file, note }) => `no block is added to ${file}: ${note}`),
-    apply: () => {
-      const backups = create(false).flatMap((document) => (document.backup === null ? [] : [document.backup]));
-      installBlocks(folder);
-      return backups.map((path) => `the replaced version is at ${path}`);
-    },
-  };
 }
 
-/** Hooks for the agents on this machine, or for the named ones. */
-export function proposeHooks(context: Context, named: readonly string[] | undefined, withServer: boolean): InitPart {
-  const site = { scope: 'user', project: context.machine.cwd, withServer } as const;
-  const { absent, install, listReviews } = planHooks(context, named, site);
-  return {
-    name: 'hooks',
-    proposals: install(true)
+/** Undoes `init`: returns what becomes of each file, and what stays of other commands. */
+export function undoInit(
+  context: Context,
+  folder: string,
+  { withHooks, dryRun }: { withHooks: boolean; dryRun: boolean },
+): { file: string; outcome: string; note: string | null }[] {
+  const { machine } = context;
+  const store = findStore(context);
+  const site = { scope: 'user', project: machine.cwd, launcher: findLauncher(machine), withServer: true } as const;
+  const hooks = withHooks ? uninstallHooks(store, { ...site, agents: [], dryRun }) : [];
+  const documents = removeUntouched(store, { folder, project: identifyProject(folder, machine).id }, { dryRun });
+  const blocks = removeBlocks(folder, { dryRun }).filter(({ outcome }) => outcome !== 'absent');
+  const settings = listFolder(join(folder, PROJECT_SETTINGS)).filter((name) => !name.startsWith('.'));
+  const memory = findMemoryDir(machine, folder);
+  const left = [
+    ...settings.map((name) => join(PROJECT_SETTINGS, name)),
+    ...(LAYERS.some((layer) => isProjectFolder(memory, layer)) ? [relative(folder, memory)] : []),
+  ];
+  const done = [
+    ...hooks
       .filter(({ change }) => change !== 'unchanged')
-      .map(({ agent, path, holds }) => `add ${holds} for ${agent} to ${path}`),
-    notes: absent.length === 0 ? [] : [`not on this machine: ${absent.map(({ title }) => title).join(', ')}`],
-    isOutside: true,
-    after: 'check: handover hooks status; undo: handover hooks uninstall',
-    apply: () => {
-      install(false);
-      return listReviews();
-    },
-  };
+      .map(({ path, holds, agent, change }) => {
+        const held = `${describeParts(holds)} of ${agent}`;
+        const note = change === 'removed' ? `the file, which held only ${held}` : `only ${held}`;
+        return { file: path, outcome: 'removed', note };
+      }),
+    ...blocks,
+    ...documents.map(({ title, outcome }) => ({
+      file: title,
+      outcome,
+      note: outcome === 'kept' ? 'it holds more than init writes' : null,
+    })),
+    ...left.map((file) => ({ file, outcome: 'kept', note: 'not made by init' })),
+  ];
+  return done.map((one) => ({ ...one, outcome: dryRun && one.outcome === 'removed' ? 'to remove' : one.outcome }));
+}
+
+function describeParts(holds: HookChange['holds']): string {
+  return holds.replace('mcp', 'the MCP server');
 }
 
 /** Finds the agents that hooks are installed for: those on this machine, or the named ones, which must be there. */
@@ -97,12 +173,14 @@ export function planHooks(context: Context, named: readonly string[] | undefined
       `${missing.title} is not on this machine: it has neither a folder nor a program here`,
       `Install it and start it once, then: handover hooks install --agent ${missing.agent}`,
     );
-  const agents = found.filter(({ detected }) => detected).map(({ agent }) => agent);
-  const request = { ...site, agents };
+  const present = found.filter(({ detected }) => detected);
   return {
     absent,
-    install: (dryRun: boolean) => (agents.length === 0 ? [] : installHooks(store, { ...request, dryRun })),
-    listReviews: () => listHookReviews(readHookStatus(store, request)),
+    present,
+    agents: present.map(({ agent }) => agent),
+    install: (agents: readonly HookedAgent[], isDryRun: boolean) =>
+      agents.length === 0 ? [] : installHooks(store, { ...site, agents, dryRun: isDryRun }),
+    listReviews: (agents: readonly HookedAgent[]) => listHookReviews(readHookStatus(store, { ...site, agents })),
   };
 }
 
@@ -110,9 +188,10 @@ export function planHooks(context: Context, named: readonly string[] | undefined
 export function requireHookedAgents(names: readonly string[] = []): HookedAgent[] {
   const known = HOOK_HOSTS.map(({ agent }) => agent);
   return names.map((words) => {
-    const name = known.find((agent) => agent === words.trim().toLowerCase());
+    const wanted = nameAgent(words).trim().toLowerCase();
+    const name = known.find((agent) => agent === wanted);
     if (name !== undefined) return name;
-    throw usageError(`hooks cannot be installed for "${cleanLine(words)}"`, `Use one of: ${known.join(', ')}.`);
+    throw usageError(`hooks cannot be installed for ${quoteInput(words)}`, suggestOneOf(words, known));
   });
 }
 

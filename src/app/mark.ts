@@ -1,16 +1,16 @@
-import { HandoverError } from '../errors.ts';
+import { HandoverError, notFoundError } from '../errors.ts';
 import type { Mark } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
-import { cleanLine, cutAtWord, cutToBytes } from '../model/text.ts';
-import { identifyProject } from '../platform/project.ts';
+import { cleanLine, cutAtWord, quoteInput } from '../model/text.ts';
+import { describePlace } from '../platform/project.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
+import type { Catalog, CatalogRow } from '../store/catalog.ts';
 import { requireHandover } from '../store/find-handover.ts';
 import { readIntact } from '../store/handovers.ts';
 import { markFact } from '../store/marks.ts';
 import { normaliseLetters } from './capture/match-fact.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
-import { notFoundError } from './failure.ts';
 import { findId } from './find-handover.ts';
 
 type FactInHandover = { handover: Handover; fact: Fact };
@@ -40,28 +40,36 @@ export async function markNamed(context: Context, request: MarkRequest): Promise
 
 const ROWS_SEARCHED = 200;
 
-/** The fact in the named handover, or in the newest handover of this project that has it. */
+/** The fact in the named handover, or in the newest handover of this worktree that has it, or else of this project. */
 export async function findFact(context: Context, words: string, named?: string): Promise<FactInHandover> {
   const store = findStore(context);
   if (named !== undefined) {
     const handover = requireHandover(store, await findId(store, named));
     return { handover, fact: requireFact(handover, words) };
   }
-  const { id: project, name } = identifyProject('.', context.machine);
-  const handover = await withCatalog(context, store, async (catalog) => {
+  const { project, workspace } = describePlace('.', context.machine);
+  const find = async (catalog: Catalog, accepts: (row: CatalogRow) => boolean): Promise<Handover | null> => {
     let searched = 0;
-    for await (const { id } of catalog.rows({ project: { id: project } })) {
-      const candidate = readIntact(store, id);
+    for await (const row of catalog.rows({ project: { id: project.id } })) {
+      if (!accepts(row)) continue;
+      const candidate = readIntact(store, row.id);
       if (candidate !== null && matchFacts(candidate, words).length > 0) return candidate;
       if (++searched === ROWS_SEARCHED) break;
     }
     return null;
-  });
+  };
+  const isHere = ({ root }: CatalogRow): boolean => root === workspace.root;
+  const handover = await withCatalog(
+    context,
+    store,
+    async (catalog) => (await find(catalog, isHere)) ?? (await find(catalog, (row) => !isHere(row))),
+  );
   if (handover !== null) return { handover, fact: requireFact(handover, words) };
   const hint = 'See the facts and their ids: handover show; for another project add --in HANDOVER.';
-  throw notFoundError(`no fact of ${name} matches ${quoteShort(words)}`, hint);
+  throw notFoundError(`no fact of ${project.name} matches ${quoteInput(words)}`, hint);
 }
 
+/** Fewer are only taken for the whole text. */
 const MIN_LETTERS = 4;
 
 /** By id, the beginning of one, or text as a brief shows it, whole or in part. Facts with exactly this text win. */
@@ -74,16 +82,17 @@ function matchFacts({ facts }: Handover, words: string): Fact[] {
 }
 
 /** What a brief puts around the text of a fact. */
-const BRIEF_PREFIX = /^[>\s-]*(?:\((?:imported|by the agent), unverified\)\s*)?/;
+const BRIEF_PREFIX =
+  /^[>\s-]*(?:\((?:imported(?:, said by [^()]*)?|by the agent), unverified\)\s*|Next, stated by hand: )?/;
 const BRIEF_SUFFIX = /(?:…|\s@\d+)+\s*$/;
 const KIND_AND_STATUS = /^(?:[a-z]+: )?(?:\[[^\]]*\] )?/;
 
 function matchText(facts: readonly Fact[], words: string): Fact[] {
   const letters = normaliseLetters(words);
-  if (letters.length < MIN_LETTERS) return [];
-  const matching = facts.filter((fact) => normaliseLetters(fact.text).includes(letters));
-  const exact = matching.filter((fact) => normaliseLetters(fact.text) === letters);
-  return exact.length > 0 ? exact : matching;
+  if (letters === '') return [];
+  const exact = facts.filter((fact) => normaliseLetters(fact.text) === letters);
+  if (exact.length > 0 || letters.length < MIN_LETTERS) return exact;
+  return facts.filter((fact) => normaliseLetters(fact.text).includes(letters));
 }
 
 const MAX_CANDIDATES = 10;
@@ -95,18 +104,14 @@ export function requireFact(handover: Handover, words: string): Fact {
   const [only, ...others] = matching;
   const { id } = handover;
   if (only === undefined)
-    throw notFoundError(`no fact of ${id} matches ${quoteShort(words)}`, `See them all: handover show ${id}`);
+    throw notFoundError(`no fact of ${id} matches ${quoteInput(words)}`, `See them all: handover show ${id}`);
   if (others.length === 0) return only;
   const shown = matching.slice(0, MAX_CANDIDATES);
   const lines = shown.map(({ id, kind, text }) => `\n  ${id}  ${kind} ${cutAtWord(cleanLine(text), MAX_SHOWN_BYTES)}`);
   const more = matching.length > shown.length ? '\n  …' : '';
-  const message = `${quoteShort(words)} matches ${matching.length} facts:${lines.join('')}${more}`;
+  const message = `${quoteInput(words)} matches ${matching.length} facts:${lines.join('')}${more}`;
   throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
     hint: 'Use one of these ids.',
     data: { candidates: shown.map((fact) => fact.id) },
   });
-}
-
-function quoteShort(words: string): string {
-  return `"${cutToBytes(cleanLine(words), 80)}"`;
 }

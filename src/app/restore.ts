@@ -1,4 +1,4 @@
-import { HandoverError } from '../errors.ts';
+import { HandoverError, notFoundError } from '../errors.ts';
 import { type Brief, type BriefOptions, compileBrief } from '../handover/brief/compile.ts';
 import type { Reader } from '../handover/brief/reader.ts';
 import { judgeRestorable, type Restorability, readFreshness } from '../handover/expiry.ts';
@@ -8,7 +8,7 @@ import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
 import { moveStatus, readStatus, type StatusEntry } from '../store/status.ts';
 import { type Context, findStore, listRunningSessions } from './context.ts';
-import { findNewestHere } from './find-handover.ts';
+import { findNewestHere, isFromTerminal, suggestNext } from './find-handover.ts';
 import { findChangesHere } from './resume.ts';
 
 /** The handover that `restore` would take, and whether it may. */
@@ -25,17 +25,12 @@ export async function findRestoreCandidate(
   terminal: string | undefined,
 ): Promise<RestoreCandidate | null> {
   const accepts = (row: CatalogRow): boolean => terminal === undefined || isFromTerminal(row, terminal);
-  const handover = await findNewestHere(context, place, accepts);
+  const handover = await findNewestHere(context, place, { accepts });
   if (handover === null) return null;
   const status = readStatus(findStore(context), handover.id);
   const { clock, env } = context.machine;
   const state = { nowMs: clock.now(), freshnessMs: readFreshness(env), status: status.status };
   return { handover, status, restorability: judgeRestorable(handover, state) };
-}
-
-/** Terminal ids that come from a variable are stored with a prefix that nobody types. */
-export function isFromTerminal({ terminal }: { terminal: string | null }, id: string): boolean {
-  return terminal === id || terminal === `env_${id}`;
 }
 
 /** Takes the newest handover of this worktree, once: its status moves before the brief is handed out. */
@@ -47,9 +42,7 @@ export async function restoreHere(
   const place = describePlace('.', context.machine);
   const candidate = await findRestoreCandidate(context, place, terminal);
   if (candidate === null)
-    throw new HandoverError('HANDOVER_NOT_FOUND', `${place.project.name} has no handover to restore`, {
-      hint: 'List handovers: handover list --status',
-    });
+    throw notFoundError(`${place.project.name} has no handover to restore`, await suggestNext(store, { folder: '.' }));
   const { handover, restorability } = candidate;
   const [session] = listRunningSessions(context.machine.env);
   if (!restorability.ok) {

@@ -1,27 +1,27 @@
-import { HandoverError } from '../errors.ts';
+import * as v from 'valibot';
 import { BYTES_PER_TOKEN } from '../handover/brief/block.ts';
 import { type Brief, type BriefOptions, compileBrief, SMALLEST_BUDGET } from '../handover/brief/compile.ts';
 import type { Reader } from '../handover/brief/reader.ts';
-import { findChanges } from '../handover/changes-since.ts';
+import { findChanges } from '../handover/claims.ts';
 import { printMemory, readMemoryPages } from '../memory/briefing.ts';
-import { findUsualPause } from '../memory/runs/pause-guard.ts';
 import { findMemoryDir } from '../memory/runs/run-config.ts';
 import type { Handover } from '../model/handover.ts';
 import { countUtf8Bytes } from '../model/text.ts';
-import type { ChangesSince } from '../model/workspace.ts';
+import { type ChangesSince, GitFacts } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
-import { describePlace, type Place } from '../platform/project.ts';
-import { findProjectFolder } from '../platform/project-folder.ts';
+import { describePlace, findFolderToWorkIn, type Place } from '../platform/project.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import type { CatalogRow } from '../store/catalog.ts';
 import { readMarked } from '../store/marks.ts';
-import { type CatchUpResult, catchUp } from './capture/catch-up.ts';
+import { type CatchUpResult, catchUpHere } from './capture/catch-up.ts';
 import { type Context, findStore } from './context.ts';
 import { findNewestHere } from './find-handover.ts';
-import { listDriftNotices, listJournalNotices } from './notices.ts';
+import { mergeArrived } from './merge.ts';
 
 interface ResumeRequest {
   folder: string;
+  /** To read instead of the newest. */
+  handover?: Handover | undefined;
   reader: Reader;
   options: BriefOptions & { budget: number };
   /** Open sessions, such as the one that asks. */
@@ -42,9 +42,10 @@ export async function resumeHere(context: Context, request: ResumeRequest): Prom
   const { reader, options, running } = request;
   const { machine } = context;
   const place = describePlace(request.folder, machine);
-  const caughtUp = await catchUpHere(context, place, running);
+  const caughtUp = request.handover === undefined ? await catchUpHere(context, place, running) : [];
   const isOver = ({ session }: CatalogRow): boolean => session === null || !running.has(session);
-  const handover = await findNewestHere(context, place, isOver);
+  const newest = request.handover ?? (await findNewestHere(context, place, { accepts: isOver, imports: true }));
+  const handover = newest === null || newest === request.handover ? newest : await mergeArrived(context, place, newest);
   const { budget } = options;
   const memory = printProjectMemory(machine, place, { reader, budget, isAlone: handover === null });
   if (handover === null) return { place, found: null, caughtUp, text: memory.text };
@@ -55,45 +56,33 @@ export async function resumeHere(context: Context, request: ResumeRequest): Prom
   return { place, found: { handover, brief, changes }, caughtUp, text };
 }
 
-/** Captures what sessions of this worktree did since they were last captured. Nothing while there is a PAUSE file. */
-export async function catchUpHere(
-  context: Context,
-  { project, root }: Place,
-  except: ReadonlySet<string> = new Set(),
-): Promise<CatchUpResult[]> {
-  const pause = findUsualPause(context.machine, findProjectFolder(root));
-  if (pause !== null) {
-    context.notify({ level: 'info', text: `paused by ${pause.path}: no session is captured` });
-    return [];
-  }
-  const caughtUp = await catchUp(findStore(context), { project: project.id, root }, except);
-  for (const { session, result } of caughtUp) {
-    for (const notice of listDriftNotices(session.agent, result.judgement)) context.notify(notice);
-    if (result.outcome !== 'saved') continue;
-    for (const notice of listJournalNotices(result)) context.notify(notice);
-    const text = `saved handover ${result.handover.id} from a session of ${session.agent} that had not been captured`;
-    context.notify({ level: 'info', text });
-  }
-  return caughtUp;
-}
-
-export function nothingHereError({ project, workspace }: Place): HandoverError {
-  return new HandoverError('HANDOVER_NOT_FOUND', `no handover of ${project.name} in ${workspace.root}`, {
-    hint: 'List handovers: handover list; make one: handover save --summary "where things stand"',
-  });
-}
-
 /** What changed since a handover. Git's current state is redacted as the handover was, so that the two compare. */
 export function findChangesHere(handover: Handover, place: Place, machine: Machine): ChangesSince {
+  return findChanges(handover, redactPlace(place, machine), machine);
+}
+
+/** The same for a handover of any folder on this machine; nothing where that is not there. */
+export function findChangesThere(handover: Handover, machine: Machine): { changes?: ChangesSince } {
+  const folder = findFolderToWorkIn(handover.workspace, handover.project, machine);
+  return folder === null ? {} : { changes: findChangesHere(handover, describePlace(folder, machine), machine) };
+}
+
+/** The brief of any handover, with what changed since; the same at any time while nothing has. */
+export function briefAgain(
+  context: Context,
+  handover: Handover,
+  { reader, ...options }: BriefOptions & { reader: Reader },
+): Brief {
+  const { changes } = findChangesThere(handover, context.machine);
+  const told = changes === undefined ? {} : { changes: { ...changes, ageMs: null } };
+  return compileBrief(readMarked(findStore(context), handover), reader, { ...options, ...told });
+}
+
+export function redactPlace(place: Place, machine: Machine): Place {
   const { git } = place.workspace;
-  if (git === null) return findChanges(handover, place, machine);
+  if (git === null) return place;
   const redactor = openRedactor(machine, { folder: place.root, makesKey: false });
-  const redacted = {
-    ...git,
-    branch: git.branch === null ? null : redactor.redactText(git.branch),
-    commits: git.commits.map((commit) => ({ ...commit, subject: redactor.redactText(commit.subject) })),
-  };
-  return findChanges(handover, { ...place, workspace: { ...place.workspace, git: redacted } }, machine);
+  return { ...place, workspace: { ...place.workspace, git: v.parse(GitFacts, redactor.redactValue(git)) } };
 }
 
 /** At most this share of a brief is for the project's own memory files. */

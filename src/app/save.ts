@@ -1,30 +1,33 @@
 import type { FoundSession } from '../agents/agent.ts';
-import { HandoverError } from '../errors.ts';
-import { type Declaration, declareHandover } from '../handover/declare.ts';
-import { sealRated } from '../handover/seal.ts';
-import { assertNotPaused } from '../memory/runs/pause-guard.ts';
+import { usageError } from '../errors.ts';
+import type { Declaration } from '../handover/declare.ts';
+import { assertNotPaused } from '../memory/runs/run-config.ts';
 import { describePlace, type Place } from '../platform/project.ts';
 import { findProjectFolder } from '../platform/project-folder.ts';
-import { openRedactor } from '../redact/open-redactor.ts';
-import { redactDraft } from '../redact/redact-draft.ts';
-import { type SaveResult, saveHandover } from '../store/handovers.ts';
+import type { SaveResult } from '../store/handovers.ts';
 import type { AgentDeclaration, DeclarationResult } from './capture/save-session.ts';
-import { type Context, findStore } from './context.ts';
+import { type Context, findStore, listRunningSessions } from './context.ts';
 import { listJournalNotices } from './notices.ts';
 
-/** Saves a handover that was written by hand. */
-export function saveDeclaration(context: Context, folder: string, declaration: Declaration): SaveResult {
+/**
+ * Saves a handover that was written by hand. It adds to the line of work that it is about: the session that it is written
+ * in, or else the newest work of the worktree, which is captured first.
+ */
+export async function saveDeclaration(context: Context, folder: string, declaration: Declaration): Promise<SaveResult> {
   const { title, summary, facts, files, pins } = declaration;
   const texts = [title ?? '', summary, ...facts.map((fact) => fact.text), ...files, ...pins];
   if (texts.every((text) => text.trim() === ''))
-    throw new HandoverError('HANDOVER_USAGE', 'there is nothing to save', {
-      hint: 'handover save --summary "where things stand" --next "what to do next"',
-    });
-  const { machine } = context;
-  const place = describePlace(folder, machine);
-  const redactor = openRedactor(machine, { folder: place.root, makesKey: true });
-  const draft = redactDraft(declareHandover(declaration, place, machine), redactor);
-  const saved = saveHandover(findStore(context), (stamp) => sealRated({ ...draft, ...stamp }));
+    throw usageError('there is nothing to save', 'handover save "where things stand" --next "what to do next"');
+  const store = findStore(context);
+  const place = describePlace(folder, context.machine);
+  const running = listRunningSessions(context.machine.env);
+  const { saveWritten } = await import('./capture/save-session.ts');
+  const { catchUpHere } = await import('./capture/catch-up.ts');
+  const { findNewestOwn } = await import('../store/find-handover.ts');
+  await catchUpHere(context, place, running);
+  const worktree = { project: place.project.id, root: place.workspace.root };
+  const base = await findNewestOwn(store, worktree, ({ session }) => running.size === 0 || running.has(session ?? ''));
+  const saved = saveWritten(store, declaration, { place, base });
   for (const notice of listJournalNotices(saved)) context.notify(notice);
   return saved;
 }

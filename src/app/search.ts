@@ -9,7 +9,7 @@ import { SCAN_LIMITS } from '../search/query.ts';
 import type { SearchAnswer } from '../search/search.ts';
 import type { Scope } from '../store/find-handover.ts';
 import { type FactSource, openFactSource } from './ask/session-summary.ts';
-import { type Context, findStore } from './context.ts';
+import { type Context, findStore, redactInput } from './context.ts';
 import type { Notice } from './notices.ts';
 
 /** Where the current project keeps its notes; null when its folder cannot be reached. */
@@ -21,13 +21,20 @@ export async function findNotes(machine: Machine): Promise<NotesPlace | null> {
   return { folder, memoryDir: findMemoryDir(machine, folder) };
 }
 
+/** The same answer, without the words of a query that has a secret in it. */
+export async function hideSecretWords(context: Context, query: string, answer: SearchAnswer): Promise<SearchAnswer> {
+  if (answer.instead.length === 0 || (await redactInput(context, query)) === query) return answer;
+  return { ...answer, instead: [] };
+}
+
 /** What a search could not look at, and why. */
 export function listSearchNotices(
-  answer: Partial<Pick<SearchAnswer, 'sessions' | 'meaning' | 'indexFailure'>>,
+  answer: Partial<Pick<SearchAnswer, 'sessions' | 'meaning' | 'indexFailure' | 'asTyped' | 'instead'>>,
 ): Notice[] {
-  const { sessions, meaning, indexFailure = null } = answer;
+  const { sessions, meaning, indexFailure = null, asTyped = true, instead = [] } = answer;
   const notices = listIndexNotices({ indexFailure });
   const note = (text: string): number => notices.push({ level: 'note', text });
+  if (!asTyped) note(`nothing matches as typed: ${describeInstead(instead)}`);
   if (meaning?.trouble) {
     const { message, hint } = meaning.trouble;
     const text = `searched mostly by words: ${message}`;
@@ -44,6 +51,16 @@ export function listSearchNotices(
     note(`the stored text of some sessions is damaged (${sessions.damaged}); see: handover doctor`);
   if (sessions.unread > 0) note(`${countSessions(sessions.unread)} skipped: not readable right now`);
   return notices;
+}
+
+function describeInstead(instead: SearchAnswer['instead']): string {
+  const list = (words: readonly string[]): string => words.map((word) => `"${word}"`).join(', ');
+  const replaced = instead.flatMap(({ typed, found }) =>
+    found.length === 0 ? [] : [`${list(found)} for ${list([typed])}`],
+  );
+  const missing = instead.flatMap(({ typed, found }) => (found.length === 0 ? [typed] : []));
+  const shown = replaced.length === 0 ? 'shown is what comes closest' : `shown is what has ${replaced.join('; ')}`;
+  return missing.length === 0 ? shown : `${shown}; nowhere is ${list(missing)}`;
 }
 
 function countSessions(count: number): string {

@@ -9,6 +9,10 @@ export interface SimpleCommand {
   piped: boolean;
   /** Whether it runs only if the command before it fails. */
   afterFailure: boolean;
+  /** What stands after it; empty at the end of the line. */
+  operator: '' | '|' | '||' | '&&' | ';' | '&';
+  /** The files that its output goes to. */
+  into: string[];
 }
 
 /** Caches the results for the latest texts. Callers share the results and must not change them. */
@@ -42,8 +46,9 @@ function readCommands(line: string): SimpleCommand[] {
   };
   const endCommand = (): void => {
     endWord();
-    const kept = dropRedirections(words);
-    if (kept.length > 0) commands.push({ words: kept, piped: before === '|', afterFailure: before === '||' });
+    const { kept, into } = splitRedirections(words);
+    if (kept.length > 0)
+      commands.push({ words: kept, piped: before === '|', afterFailure: before === '||', operator: '', into });
     words = [];
     before = '';
   };
@@ -77,7 +82,10 @@ function readCommands(line: string): SimpleCommand[] {
       word += char;
     } else if (SEPARATORS.includes(char)) {
       endCommand();
-      before = char === '|' ? (next === '|' || text.charAt(at - 1) === '|' ? '||' : '|') : '';
+      const isDouble = next === char || text.charAt(at - 1) === char;
+      before = char === '|' ? (isDouble ? '||' : '|') : '';
+      const last = commands.at(-1);
+      if (last?.operator === '') last.operator = operatorOf(char, isDouble);
     } else if (/\s/.test(char)) endWord();
     else word += char;
   }
@@ -91,6 +99,12 @@ const SEPARATORS = '\n;|&()';
 /** What belongs to a redirection before its last character. */
 const OPERATOR = /^(?:\d?|&)[<>]*$/;
 const LONGEST_OPERATOR = 3;
+
+function operatorOf(char: string, isDouble: boolean): SimpleCommand['operator'] {
+  if (char === '|') return isDouble ? '||' : '|';
+  if (char === '&') return isDouble ? '&&' : '&';
+  return char === ';' || char === '\n' ? ';' : '';
+}
 
 /** The end of the quote or substitution that begins at a place, nested ones included. */
 function findEnd(text: string, at: number): number {
@@ -115,15 +129,17 @@ function closerOf(opener: string): string {
 
 const OUTPUT = /^(?:\d?|&)>[>|]?(?!\()(.*)$/s;
 
-function dropRedirections(words: readonly string[]): string[] {
+function splitRedirections(words: readonly string[]): { kept: string[]; into: string[] } {
   const kept: string[] = [];
+  const into: string[] = [];
   for (let at = 0; at < words.length; at++) {
     const word = words[at] ?? '';
     const target = OUTPUT.exec(word)?.[1];
     if (target === undefined) kept.push(word);
-    else if (target === '' || target === '&') at++;
+    else if (target === '' || target === '&') into.push(words[++at] ?? '');
+    else if (!target.startsWith('&')) into.push(target);
   }
-  return kept;
+  return { kept, into };
 }
 
 /** Shortens a quoted text of several lines to its first. */

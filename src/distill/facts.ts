@@ -1,6 +1,6 @@
 import { computeFactId, type Fact, type FactKind, MAX_FACT_TEXT_BYTES } from '../model/fact.ts';
 import { baseName } from '../model/paths.ts';
-import { cleanText, cutToBytes } from '../model/text.ts';
+import { cleanText, cutToBytes, revealControls } from '../model/text.ts';
 import { type Mentions, NAME_KINDS, type NameKind, openNameMaps } from './name-index.ts';
 import { findCurrentPrompt, type SessionLog } from './session-log.ts';
 
@@ -22,7 +22,8 @@ export const BY_HUMAN = { trust: 'quoted', origin: 'human' } as const;
 
 /** Null where nothing is left of the text after cleaning. */
 export function draftFact(kind: FactKind, parts: FactParts): Fact | null {
-  const text = cutToBytes(cleanText(parts.text).trim(), MAX_FACT_TEXT_BYTES);
+  const shown = kind === 'file' ? revealControls(parts.text) : cleanText(parts.text);
+  const text = cutToBytes(shown.trim(), MAX_FACT_TEXT_BYTES);
   if (text === '') return null;
   return {
     id: computeFactId(kind, parts.subject ?? text),

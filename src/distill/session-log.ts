@@ -10,8 +10,14 @@ export interface Message {
   line: number;
   /** The question of the agent that it answers. */
   question?: string;
+  /** The call that the human refused with these words. */
+  refused?: string;
   /** Who wrote it, where that is another agent: the lead of a team. */
   from?: string;
+  /** Said while the agent was at work on the request before it. */
+  steering?: true;
+  /** Said on the way: the agent's answer is still to come. */
+  interim?: true;
 }
 
 export interface PendingCall {
@@ -46,6 +52,8 @@ export interface Step {
 export interface CommandRun {
   call: number;
   command: string;
+  /** Where the agent was when it ran the command. */
+  folder: string | null;
   background: boolean;
   line: number;
   /** The output when it went into the background; null otherwise. */
@@ -71,9 +79,15 @@ export interface ToolResult {
  */
 export class SessionLog {
   calls = 0;
+  /** The numbers of those that the human made, not the agent. */
+  humanCalls = new Set<number>();
   prompts: Message[] = [];
   replies: Message[] = [];
+  /** What the agent thought last, since it last said something. */
+  thought: Message | null = null;
   proposals: Message[] = [];
+  /** What the agent wrote for itself when its context was compacted last, with the number of prompts before it. */
+  summary: (Message & { after: number }) | null = null;
   /** Documents in prose that were written as a whole, as they stand after later edits; the newest last. */
   documents = new Map<string, Message>();
   plan: PlanItem[] = [];
@@ -86,8 +100,8 @@ export class SessionLog {
   /** What calls did outside of the files: issues, comments, messages. */
   actions: { call: number; text: string }[] = [];
   results: ToolResult[] = [];
-  /** The question that the next prompt answers. */
-  asked: string | null = null;
+  /** What the next prompt answers, or refuses. */
+  asked: Pick<Message, 'question' | 'refused'> | null = null;
   lastSpeaker: 'human' | 'agent' | null = null;
   /** Numbers of the prompts whose work the human stopped, from 1. */
   interrupted = new Set<number>();
@@ -103,11 +117,25 @@ export class SessionLog {
 }
 
 const SUBSTANTIVE_BYTES = 25;
+/** Commands to the agent. */
+const BARE = /^\s*\/[\w:-]+\s*$/;
+const WITH_ARGUMENTS = /^\s*\/[\w:-]+\s+\S/;
 
-/** The position of the request being worked on: the last substantive one that answers no question, else the last; -1 without any. */
+/** The position of the request that the session began with: no bare command to the agent, nothing as short as a greeting. */
+export function findFirstPrompt({ prompts }: SessionLog): number {
+  const first = prompts.findIndex(
+    ({ text, question }) =>
+      question === undefined &&
+      (WITH_ARGUMENTS.test(text) || (countUtf8Bytes(text) > SUBSTANTIVE_BYTES && !BARE.test(text))),
+  );
+  return Math.max(0, first);
+}
+
+/** The position of the request being worked on: the last substantive one that answers, refuses and steers nothing, else the last; -1 without any. */
 export function findCurrentPrompt({ prompts }: SessionLog): number {
   const substantive = prompts.findLastIndex(
-    (prompt) => prompt.question === undefined && countUtf8Bytes(prompt.text) > SUBSTANTIVE_BYTES,
+    ({ question, refused, steering, text }) =>
+      (question ?? refused) === undefined && steering !== true && countUtf8Bytes(text) > SUBSTANTIVE_BYTES,
   );
   return substantive === -1 ? prompts.length - 1 : substantive;
 }

@@ -1,13 +1,11 @@
 import type { Fact } from '../model/fact.ts';
-import { splitMessage } from '../model/message-lines.ts';
-import { cleanLine, countUtf8Bytes, cutAtWord } from '../model/text.ts';
+import { findQuestion, isQuestion, listOptions, splitMessage } from '../model/message-lines.ts';
+import { cleanLine, cutAtWord } from '../model/text.ts';
 import { BY_HUMAN, draftFact } from './facts.ts';
 import type { SessionLog } from './session-log.ts';
 import { printClosing, type Turn } from './turns.ts';
 
 const MAX_PLAN_BYTES = 6000;
-const MAX_CHOICE_BYTES = 220;
-const LONGEST_CHOICE = 120;
 const MAX_OPTION_BYTES = 240;
 const MAX_OTHER_BYTES = 90;
 
@@ -16,12 +14,17 @@ const MAX_OTHER_BYTES = 90;
  * option picked by its number. What somebody only said is quoted elsewhere.
  */
 export function findSettledFacts(log: SessionLog, turns: readonly Turn[]): (Fact | null)[] {
-  const answers = log.prompts.flatMap((prompt) => {
-    if (prompt.question === undefined) return [];
-    const pairs = prompt.text.includes(' → ')
+  const pairs = log.prompts.flatMap((prompt, at) => {
+    if (prompt.question === undefined || wasTakenBack(log, at)) return [];
+    const texts = prompt.text.includes(' → ')
       ? prompt.text.split(/\n(?=[^\n]+ → )/)
       : [`${cutAtWord(cleanLine(prompt.question), MAX_OPTION_BYTES)} → ${prompt.text}`];
-    return pairs.map((text) =>
+    return texts.map((text) => ({ text, prompt }));
+  });
+  // The last answer to a question holds. One that asks in turn settles nothing.
+  const answers = [...new Map(pairs.map((pair) => [pair.text.split(' → ')[0], pair])).values()]
+    .filter(({ text }) => !isQuestion(text.trim()))
+    .map(({ text, prompt }) =>
       draftFact('decision', {
         text,
         line: prompt.line,
@@ -30,7 +33,6 @@ export function findSettledFacts(log: SessionLog, turns: readonly Turn[]): (Fact
         detail: { role: 'answer' },
       }),
     );
-  });
   const choices = turns.map((turn, at) => draftChoice(log, turn, turns[at - 1]));
   const plan = log.proposals.at(-1);
   const approved =
@@ -47,28 +49,33 @@ export function findSettledFacts(log: SessionLog, turns: readonly Turn[]): (Fact
   return [...answers, ...choices, approved];
 }
 
-const NUMBERED = /^(?:[^.:]{3,40}: )?(?:\p{L}{4,12} )?([1-9]|[A-E])[.):]\s/u;
+/** Whether the human stopped the agent before anything came of a message, and wrote another one. */
+function wasTakenBack({ interrupted, prompts, replies }: SessionLog, at: number): boolean {
+  const [prompt, next] = prompts.slice(at, at + 2);
+  if (prompt === undefined || next?.call !== prompt.call || !interrupted.has(at + 1)) return false;
+  return !replies.some(({ line }) => line > prompt.line && line < next.line);
+}
 
-/** A short message that names one of the numbered options which the agent had just laid out, with a question. */
+/** Labels of options and nothing else: with words around it, a number may mean anything. */
+const CHOICE = /^[(["']*(?:[1-9]|[A-E])(?:(?:[\s,;+&/.)\]"'!=-]|and|und|et|[ye]|和|と|и)+(?:[1-9]|[A-E]))*[)\]."'!=]*$/;
+
+/** A message that is nothing but labels of options which the agent had just laid out, with a question. */
 function draftChoice(log: SessionLog, { prompt }: Turn, before: Turn | undefined): Fact | null {
   if (prompt === null || prompt.question !== undefined || before === undefined) return null;
   const said = cleanLine(prompt.text);
-  const closing = printClosing(before);
-  if (countUtf8Bytes(said) > LONGEST_CHOICE || /[?？]$/.test(said) || !/[?？]/.test(closing.slice(-400))) return null;
-  const options = splitMessage(closing).flatMap(({ text }) => {
-    const label = NUMBERED.exec(text)?.[1];
-    return label === undefined ? [] : [{ label, text }];
-  });
-  if (options.length < 2) return null;
-  const named = new Set(said.match(/(?<![\p{L}\p{N}.#])(?:[1-9]|[A-E])(?![\p{L}\p{N}%])/gu));
-  const picked = options.filter(({ label }) => named.has(label)).slice(-named.size);
-  if (picked.length === 0) return null;
-  const others = options
-    .filter((option) => !picked.includes(option))
-    .map(({ text }) => cutAtWord(text, MAX_OTHER_BYTES));
-  const over = others.length === 0 ? '' : ` (not: ${others.slice(-4).join(' · ')})`;
+  if (!CHOICE.test(said)) return null;
+  const lines = splitMessage(printClosing(before));
+  const question = findQuestion(lines);
+  if (question === null) return null;
+  const named = new Set(said.match(/[1-9A-E]/g));
+  const list = listOptions(lines, ({ label }) => [...named].some((own) => /\d/.test(own) === /\d/.test(label)));
+  const picked = list.filter(({ label }) => named.has(label));
+  if (list.length < 2 || picked.length === 0) return null;
+  const others = list.filter((option) => !picked.includes(option)).map(({ text }) => cutAtWord(text, MAX_OTHER_BYTES));
+  const over = others.length === 0 ? '' : ` (the others: ${others.slice(-4).join(' · ')})`;
+  const meant = picked.map(({ text }) => cutAtWord(text, MAX_OPTION_BYTES)).join(' + ');
   return draftFact('decision', {
-    text: `"${cutAtWord(said, MAX_CHOICE_BYTES)}" = ${picked.map(({ text }) => cutAtWord(text, MAX_OPTION_BYTES)).join(' + ')}${over}`,
+    text: `${cutAtWord(question, MAX_OPTION_BYTES)} → "${said}", in its list: ${meant}${over}`,
     line: prompt.line,
     ...BY_HUMAN,
     age: log.calls - prompt.call,

@@ -4,7 +4,7 @@ import { isFileName, locatePath, type Removal } from './touched-files.ts';
 
 /** Programs that look around or move things: that they ran is worth no fact. */
 const TRIVIAL = words(
-  'ls cat cd grep rg head tail echo find wc pwd sed awk sleep mkdir rm cp mv true which sort tree touch chmod export source . for set test read shift trap unset local wait cut',
+  'ls cat cd grep rg head tail echo find wc pwd sed awk sleep mkdir rm cp mv true which sort tree touch chmod export source . for set test read shift trap unset local wait cut mktemp printf du kill pkill killall ps pgrep lsof nc ss netstat',
 );
 /** The same for PowerShell, by verb. */
 const TRIVIAL_VERB =
@@ -17,11 +17,14 @@ const OPENINGS = words('do then else elif if while until ! { and or not begin');
 const READING_GIT = words('status diff log add show branch stash checkout rev-parse');
 /** Stems that only run the next argument. */
 const RUNNERS =
-  /^(?:(?:npm|pnpm|yarn|bun|mise) run|(?:npm|pnpm|mise|bundle) exec|deno task|docker compose|php artisan|yarn workspace)$/;
+  /^(?:(?:npm|pnpm|yarn|bun|mise|turbo|nx) run|(?:npm|pnpm|mise|bundle) exec|deno task|docker compose|php artisan|yarn workspace)$/;
 /** Programs that only start another one, with their flags that take a value. */
 const WRAPPERS = flagsByProgram(
   'sudo -u -g -C -h, doas -u, time -f -o, timeout -k -s, env -u -C, nice -n, xargs -n -I -P -L -d, npx -p --package, nohup, bunx, uvx --from --with, command, exec, run, uv --project --directory, poetry -C',
 );
+/** Of these only some subcommands start another program: others change what the project depends on. */
+const MANAGERS = words('uv poetry');
+const STARTED_BY_MANAGERS = words('run pip');
 /** Flags with a value that stand between a program and its subcommand. */
 const LEADING_FLAGS = flagsByProgram(
   'git -C -c, make -C -f, mvn -f, go -C, kubectl -n --namespace --context, docker --context',
@@ -55,6 +58,14 @@ export interface Segment {
   use: string;
   /** Whether it runs only if the command before it fails. */
   afterFailure: boolean;
+  /** Whether its exit status is not part of that of the line: a pipe, `;`, `||` or a condition drops it. */
+  isHidden: boolean;
+  /** Its words without what only starts it: `uv run python -m pytest x` is `pytest x`, `npm run test` is `npm test`. */
+  words: string[];
+  /** Variables that it is given, with their values. */
+  assigned: string[];
+  /** The folder that the line goes to before it, as typed. */
+  folder: string | null;
 }
 
 /** The stems of a command line, each once. Text in quotes and here-documents does not count. */
@@ -69,27 +80,57 @@ function readSegments(command: string): Segment[] {
   const segments: Segment[] = [];
   const exported: string[] = [];
   let isKnown = false;
-  for (const { words: typed, piped, afterFailure } of unfold(splitCommands(command), 0)) {
+  let folder: string | null = null;
+  const commands = unfold(splitCommands(command), 0);
+  for (const [at, { words: typed, piped, afterFailure }] of commands.entries()) {
     exported.push(...findExports(typed));
+    if (CHANGING_FOLDER.has(typed[0] ?? '') && typed[1] !== undefined) folder = locatePath(unquote(typed[1]), folder);
     if (!piped) isKnown = false;
-    const segment = isKnown ? null : readSegment(typed, exported, afterFailure);
+    const segment = isKnown ? null : readSegment(typed, exported);
     if (segment === null || (piped && FILTERS.has(segment.stem.split(' ', 1)[0] ?? ''))) continue;
-    segments.push(segment);
+    const place = GIT_FOLDER.exec(typed.join(' '))?.[1];
+    segments.push({
+      ...segment,
+      afterFailure,
+      isHidden: isHidden(commands, at),
+      folder: place === undefined ? folder : locatePath(unquote(place), folder),
+    });
     isKnown = true;
   }
   return segments;
 }
 
-function readSegment(typed: readonly string[], exported: readonly string[], afterFailure: boolean): Segment | null {
+const CHANGING_FOLDER = words('cd pushd chdir Set-Location');
+/** A git folder given as `DIR/.git` is that of `DIR`. */
+const GIT_FOLDER = /^git (?:-c \S+ )*(?:-C |--git-dir[= ])(\S+?)(?:\/\.git)? /;
+
+function isHidden(commands: readonly SimpleCommand[], at: number): boolean {
+  const modes = commands.slice(0, at).filter(({ words: [program] }) => program === 'set');
+  const stops = modes.some(({ words: [, flag = ''] }) => /^-\w*e/.test(flag));
+  const first = commands[at]?.operator;
+  if (first === '||' || (first === '|' && !modes.some(({ words: own }) => own.includes('pipefail')))) return true;
+  return commands
+    .slice(at)
+    .some(({ operator }, index, rest) =>
+      operator === '&' || index === rest.length - 1
+        ? operator === '&'
+        : operator === '||' || (operator === ';' && !stops),
+    );
+}
+
+function readSegment(
+  typed: readonly string[],
+  exported: readonly string[],
+): Omit<Segment, 'afterFailure' | 'isHidden' | 'folder'> | null {
   const first = typed.findIndex((word) => !ASSIGNMENT.test(word));
   const own = first === -1 ? [] : typed.slice(first);
-  const assigned = typed.slice(0, typed.length - own.length).map((word) => word.replace(/\+?=.*$/s, ''));
+  const assigned = typed.slice(0, typed.length - own.length);
   const tokens = unwrap(own);
   const stem = stemOf(tokens);
   const text = own.join(' ').replace(GIT_PLACE, 'git ');
   if (stem === null || SHELL_WORDS.has(stem.split(' ', 1)[0] ?? '') || SCRIPT.test(text)) return null;
-  const environment = [...new Set([...exported, ...assigned])];
-  return { text, environment, stem, use: useOf(stem, tokens), afterFailure };
+  const environment = [...new Set([...exported, ...assigned.map((word) => word.replace(/\+?=.*$/s, ''))])];
+  return { text, environment, stem, use: useOf(stem, tokens), words: dropRunner(tokens), assigned };
 }
 
 const GIT_PLACE = /^git -C \S+ /;
@@ -104,8 +145,22 @@ function unfold(commands: readonly SimpleCommand[], depth: number): SimpleComman
   return commands.flatMap((command) => {
     const own = dropOpenings(command.words);
     const text = depth < DEEPEST ? findScript(own) : null;
-    return text === null ? [{ ...command, words: own }] : unfold(splitCommands(text), depth + 1);
+    const operator = CONDITIONS.has(command.words[0] ?? '') ? '||' : command.operator;
+    if (text === null) return [{ ...command, words: own, operator }];
+    const inner = unfold(splitCommands(text), depth + 1);
+    return inner.map((part, at) => (at === inner.length - 1 ? { ...part, operator } : part));
   });
+}
+
+const CONDITIONS = words('if elif while until ! not');
+const INTERPRETER = /^(?:python[\d.]*|py)$/;
+
+function dropRunner(tokens: readonly string[]): string[] {
+  const [program = '', flag, ...rest] = tokens;
+  if (INTERPRETER.test(programOf(program)) && flag === '-m') return rest;
+  if (flag === 'exec' && RUNNERS.test(`${program} exec`)) return rest.filter((word, at) => at > 0 || word !== '--');
+  if (flag === 'run' && /^(?:npm|pnpm|yarn)$/.test(program)) return [program, ...rest];
+  return [programOf(program), ...tokens.slice(1)];
 }
 
 /** The text that a command only runs. */
@@ -155,7 +210,9 @@ function unwrap(own: readonly string[]): string[] {
     const wrapper = programOf(own[start] ?? '');
     const flags = WRAPPERS.get(wrapper);
     if (flags === undefined) return own.slice(start);
-    start = skipFlags(own, start + 1, flags);
+    const next = skipFlags(own, start + 1, flags);
+    if (MANAGERS.has(wrapper) && !STARTED_BY_MANAGERS.has(own[next] ?? '')) return own.slice(start);
+    start = next;
     while (ASSIGNMENT.test(own[start] ?? '')) start++;
     if (wrapper === 'timeout') start++;
   }
@@ -170,6 +227,8 @@ function skipFlags(own: readonly string[], from: number, withValue?: ReadonlySet
 
 /** Tasks of Gradle may begin with a colon. */
 const WORD_LIKE = /^:?[a-zA-Z][\w:-]*$/;
+/** The name of a package, a folder or a pattern for them. */
+const PART = /^["']?[@.:]?[\w./*][\w./*:-]*["']?$/;
 /** Programs are in lower case, but for the commands of PowerShell. */
 const PROGRAM = /^(?:[a-z.][\w.-]*|[A-Z][a-z]+-[A-Z]\w*)$/;
 
@@ -179,7 +238,8 @@ function stemOf(tokens: readonly string[]): string | null {
   const program = programOf(first);
   if (TRIVIAL.has(program) || TRIVIAL_VERB.test(program) || !PROGRAM.test(program)) return null;
   const start = skipFlags(rest, 0, LEADING_FLAGS.get(program));
-  const argument = rest.slice(start, start + 2).find((token) => WORD_LIKE.test(token));
+  const isPart = (at: number): boolean => at === 1 && PART_FLAGS.has(rest[start] ?? '');
+  const argument = rest.slice(start, start + 2).find((token, at) => (isPart(at) ? PART : WORD_LIKE).test(token));
   if (program === 'git' && argument !== undefined && READING_GIT.has(argument)) return null;
   return argument === undefined ? program : `${program} ${argument}`;
 }
@@ -187,7 +247,7 @@ function stemOf(tokens: readonly string[]): string | null {
 function useOf(stem: string, tokens: readonly string[]): string {
   const at = tokens.indexOf(stem.split(' ')[1] ?? '');
   if (at === -1 || !(RUNNERS.test(stem) || PART_FLAGS.has(tokens[at - 1] ?? ''))) return stem;
-  const next = tokens.slice(at + 1).filter((token) => WORD_LIKE.test(token));
+  const next = tokens.slice(at + 1).filter((token) => WORD_LIKE.test(token) && token !== 'run');
   return [stem, ...next.slice(0, stem === 'yarn workspace' ? 2 : 1)].join(' ');
 }
 
@@ -204,11 +264,12 @@ export function findShownFiles(command: string): string[] {
 
 const REMOVING = words('rm unlink trash del erase Remove-Item ri');
 const MOVING = words('mv move Move-Item mi');
-const RESTORING = words('restore checkout');
+const RESTORING = words('restore checkout reset stash clean');
 
 /** What a command line removes, moves and restores if it succeeds. */
 export function findRemovals(command: string, cwd: string | null): Removal[] {
-  if (!/\b(?:rm|mv|unlink|trash|del|erase|move|ri|mi|restore|checkout)\b|-Item\b/.test(command)) return [];
+  if (!/\b(?:rm|mv|unlink|trash|del|erase|move|ri|mi|restore|checkout|reset|stash|clean)\b|-Item\b/.test(command))
+    return [];
   let folder = cwd;
   return splitCommands(command).flatMap(({ words: typed, afterFailure }) => {
     const [program = '', ...rest] = typed[0] === 'sudo' ? typed.slice(1) : typed;
@@ -226,15 +287,27 @@ function readRemoval(program: string, rest: readonly string[], folder: string | 
   if (REMOVING.has(verb)) {
     if (flags.includes('--cached')) return [];
     const forced = flags.some((flag) => /^-\w*f|^--force$|^-Force$/.test(flag)) && !isGit;
-    return paths.map((path) => ({ path: at(path), to: null, forced, restored: false }));
+    return paths.map((path) => ({ path: at(path), to: null, forced, git: null }));
   }
   if (MOVING.has(verb) && paths.length >= 2) {
     const target = paths.at(-1) ?? '';
     const intoFolder = paths.length > 2 || /[\\/]$/.test(target) || !baseName(target).includes('.');
     const place = (path: string): string =>
       at(intoFolder ? `${target.replace(/[\\/]$/, '')}/${baseName(path)}` : target);
-    return paths.slice(0, -1).map((path) => ({ path: at(path), to: place(path), forced: false, restored: false }));
+    return paths.slice(0, -1).map((path) => ({ path: at(path), to: place(path), forced: false, git: null }));
   }
   if (!isGit || !RESTORING.has(verb)) return [];
-  return paths.map((path) => ({ path: at(path), to: null, forced: true, restored: true }));
+  const git = findRestoring(verb, own);
+  if (git === null) return [];
+  const whole = verb === 'restore' || verb === 'checkout' ? [] : ['.'];
+  return (whole.length > 0 ? whole : paths).map((path) => ({ path: at(path), to: null, forced: true, git }));
+}
+
+function findRestoring(verb: string, own: readonly string[]): Removal['git'] {
+  const [first = 'push'] = own;
+  if (verb === 'reset') return own.includes('--hard') ? 'restored' : null;
+  if (verb === 'clean') return own.some((word) => /^-\w*f/.test(word)) && !own.includes('-n') ? 'cleaned' : null;
+  if (verb === 'stash' && /^(?:pop|apply)$/.test(first)) return 'brought back';
+  if (verb === 'stash') return /^(?:push|save|-\w+|--\w.*)$/.test(first) && !own.includes('--') ? 'restored' : null;
+  return own.includes('--staged') && !own.includes('--worktree') ? null : 'restored';
 }

@@ -1,7 +1,7 @@
 import type { Fact } from '../model/fact.ts';
-import { splitMessage } from '../model/message-lines.ts';
+import { printProse } from '../model/message-lines.ts';
 import { cleanLine, cutAtWord, cutToBytes } from '../model/text.ts';
-import { listLastChecks, listPartRuns } from './commands.ts';
+import type { Runs } from './commands.ts';
 import { draftFact, OBSERVED } from './facts.ts';
 import { findFailureLines, isCheck } from './outcome.ts';
 import type { Message, SessionLog, Step } from './session-log.ts';
@@ -21,9 +21,9 @@ const MAX_NEWEST_BYTES = 600;
  * The last calls and words of the session, oldest first. Each entry is a line; what came of it follows, indented. A run
  * of the same call is one entry.
  */
-export function findLogFact(log: SessionLog): Fact | null {
+export function findLogFact(log: SessionLog, runs: Runs): Fact | null {
   const steps = log.steps.slice(-MAX_STEPS);
-  const mended = listMended(log);
+  const mended = listMended(runs);
   const first = steps[0];
   const edits = steps.filter(({ kind, failed }) => kind === 'edit' && failed !== true).slice(-NEWEST_EDITS);
   const isRecent = ({ call }: Message): boolean => first === undefined || call >= first.call;
@@ -61,11 +61,6 @@ export function findLogFact(log: SessionLog): Fact | null {
   });
 }
 
-function printProse(text: string): string {
-  const lines = splitMessage(text).filter(({ isCode }) => !isCode);
-  return cleanLine(lines.map((line) => line.text).join(' '));
-}
-
 function joinRepeated(entries: readonly string[]): string[] {
   const joined: { text: string; count: number }[] = [];
   for (const text of entries) {
@@ -85,14 +80,13 @@ function printStep(
     const bytes = name === 'new_string' ? addedBytes : MAX_INPUT_BYTES;
     return `${JSON.stringify(name)}: ${JSON.stringify(cutToBytes(value, bytes))}`;
   });
-  return `Tool: ${step.tool} {${shown.join(', ')}}${describeOutcome(log, step, mended)}`;
+  return `Tool: ${cleanLine(step.tool)} {${shown.join(', ')}}${describeOutcome(log, step, mended)}`;
 }
 
 /** The calls whose checks failed and ran again since. */
-function listMended(log: SessionLog): Set<number> {
-  const parts = log.commands.flatMap(listPartRuns).filter(({ check }) => check !== null);
-  const last = new Set(listLastChecks(parts));
-  const failed = parts.filter(({ status }) => status === 'failed');
+function listMended({ parts, lastChecks }: Runs): Set<number> {
+  const last = new Set(lastChecks);
+  const failed = parts.filter(({ check, status }) => check !== null && status === 'failed');
   const open = new Set(failed.filter((part) => last.has(part)).map(({ run }) => run.call));
   return new Set(failed.map(({ run }) => run.call).filter((call) => !open.has(call)));
 }
@@ -106,7 +100,7 @@ function describeOutcome(log: SessionLog, step: Step, mended: ReadonlySet<number
     input: { command },
   } = step;
   const output = log.commands.findLast((run) => run.call === call)?.output ?? step.output;
-  if (failed === null) return '\n  no result yet';
+  if (failed === null) return '\n  begun, no result seen';
   if (
     command !== undefined &&
     log.steps.some((later) => later.call > call && later.input.command === command && later.failed !== null)
@@ -114,6 +108,7 @@ function describeOutcome(log: SessionLog, step: Step, mended: ReadonlySet<number
     return '\n  run again later';
   if (failed && mended.has(call)) return '\n  failed, ran again since';
   if (failed) return `\n  FAILED: ${cutAtWord(findFailureLines(output, 3).join(' | '), MAX_OUTCOME_BYTES)}`;
+  if (kind === 'delegate') return `\n  Result: ${cutAtWord(printProse(output), MAX_OUTCOME_BYTES)}`;
   if (kind === 'search') return `\n  Result: ${cutAtWord(cleanLine(output), 90) || 'nothing'}`;
   if (command === undefined) return '';
   const lines = output

@@ -1,10 +1,11 @@
 import type { Fact } from '../model/fact.ts';
 import { splitMessage } from '../model/message-lines.ts';
 import { baseName } from '../model/paths.ts';
-import { countUtf8Bytes, cutAtWord, cutToBytes } from '../model/text.ts';
-import { type Commit, listCommits, listLostCommits } from './commits.ts';
+import { countNouns, countUtf8Bytes, cutAtWord, cutToBytes } from '../model/text.ts';
+import type { Runs } from './commands.ts';
+import type { Commit, CommitHistory } from './commits.ts';
 import { BY_AGENT, BY_HUMAN, draftFact, OBSERVED } from './facts.ts';
-import { findCurrentPrompt, type Message, type SessionLog } from './session-log.ts';
+import { findCurrentPrompt, findFirstPrompt, type Message, type SessionLog } from './session-log.ts';
 import { relatePath } from './touched-files.ts';
 
 /** A request with what the agent said and did on it. The first turn has no request where the agent begins. */
@@ -18,28 +19,32 @@ export interface Turn {
   to: number;
   /** How many of its calls edited a file. */
   edits: number;
-  /** What the agent said last, with nothing called after it; empty where the turn was not answered. */
+  /** What the agent said last, with nothing called by it after that; empty where the turn was not answered. */
   closing: Message[];
 }
 
-/** An answer to a question that was asked by a call belongs to the turn of the question. */
-export function listTurns({ prompts, replies, calls, files }: SessionLog): Turn[] {
+/** An answer to a question that was asked by a call, and what was said while the agent worked, belong to the turn of it. */
+export function listTurns({ prompts, replies, calls, humanCalls, files }: SessionLog): Turn[] {
   const edits = [...files.values()].flatMap(({ editCalls }) => editCalls);
-  const requests = prompts.flatMap((prompt, at) => (prompt.question === undefined ? [{ prompt, number: at + 1 }] : []));
+  const requests = prompts.flatMap((prompt, at) =>
+    prompt.question === undefined && prompt.steering !== true ? [{ prompt, number: at + 1 }] : [],
+  );
   return [{ prompt: null, number: 0 }, ...requests].flatMap(({ prompt, number }, at): Turn[] => {
     const next = requests[at]?.prompt;
     const [start, end] = [prompt?.line ?? -1, next?.line ?? Number.POSITIVE_INFINITY];
     const own = replies.filter(({ line }) => line >= start && line < end);
     if (prompt === null && own.length === 0) return [];
     const to = next?.call ?? calls;
-    const closing = own.filter(({ call }) => call === to);
+    let last = to;
+    while (humanCalls.has(last)) last--;
+    const closing = own.filter(({ call, interim }) => call >= last && interim !== true);
     const from = (prompt?.call ?? 0) + 1;
     const count = edits.filter((call) => call >= from && call <= to).length;
     return [{ number, prompt, replies: own, from, to, edits: count, closing }];
   });
 }
 
-const FULL_CLOSING = 300;
+const FULL_CLOSING = 3000;
 
 /** The last words of a turn; together with those before them where they are short. */
 export function printClosing({ closing }: Turn): string {
@@ -55,9 +60,13 @@ export function printClosing({ closing }: Turn): string {
 
 /** The human's messages, word for word, with their role. */
 export function findPromptFacts(log: SessionLog): (Fact | null)[] {
-  const current = findCurrentPrompt(log);
+  const [current, first] = [findCurrentPrompt(log), findFirstPrompt(log)];
+  const roleOf = (index: number): 'first' | 'current' | 'after' | 'message' => {
+    if (index >= current) return index === current ? 'current' : 'after';
+    return index === first ? 'first' : 'message';
+  };
   return log.prompts.map((prompt, index) => {
-    const role = roleOf(index, current);
+    const role = roleOf(index);
     return draftFact(role === 'message' ? 'note' : 'goal', {
       text: prompt.text,
       line: prompt.line,
@@ -67,7 +76,9 @@ export function findPromptFacts(log: SessionLog): (Fact | null)[] {
         role,
         message: index + 1,
         ...(prompt.question === undefined ? {} : { question: cutAtWord(prompt.question, MAX_QUESTION_BYTES) }),
+        ...(prompt.refused === undefined ? {} : { refused: prompt.refused }),
         ...(prompt.from === undefined ? {} : { from: prompt.from }),
+        ...(prompt.steering === undefined ? {} : { steers: findSteered(log, index) }),
         ...(log.interrupted.has(index + 1) ? { interrupted: true } : {}),
       },
     });
@@ -76,28 +87,37 @@ export function findPromptFacts(log: SessionLog): (Fact | null)[] {
 
 const MAX_QUESTION_BYTES = 600;
 
-function roleOf(index: number, current: number): 'current' | 'after' | 'first' | 'message' {
-  if (index === current) return 'current';
-  if (index > current) return 'after';
-  return index === 0 ? 'first' : 'message';
+/** The number of the request whose work it is about. */
+function findSteered({ prompts }: SessionLog, index: number): number {
+  return (
+    prompts.slice(0, index).findLastIndex(({ question, steering }) => question === undefined && steering !== true) + 1
+  );
 }
 
 /** How many of the newest turns keep their closing words at length. */
 const RECENT_TURNS = 30;
 const RECENT_BYTES = 6000;
 const OLDER_BYTES = 1200;
-const MAX_WORKING = 12;
+const MAX_WORKING = 6;
 const SUBSTANTIAL_BYTES = 160;
 const WORDS_OF_STOPPED_TURN = 6;
+/** Agents shorten hashes further than git does. */
+const SHORT_HASH = 7;
 
 /** What the agent said at the end of each turn, what it said on the way in the last one, and what each turn did. */
-export function findTurnFacts(log: SessionLog, turns: readonly Turn[]): (Fact | null)[] {
-  const commits = listCommits(log.commands);
-  const gone = listGone(log);
+export function findTurnFacts(
+  log: SessionLog,
+  turns: readonly Turn[],
+  { commits, lost, runs }: CommitHistory & { runs: Runs },
+): (Fact | null)[] {
+  // A commit that printed no hash has an empty one, which every line would contain.
+  const gone = [...listRemoved(log), ...lost.map((hash) => hash.slice(0, SHORT_HASH))].filter((name) => name !== '');
+  const edits = listEdits(log);
+  const lastEdits = new Map(edits.map(({ name, call }) => [name, call]));
   return turns.flatMap((turn, at) => {
     const isLast = at === turns.length - 1;
     const bytes = at >= turns.length - RECENT_TURNS ? RECENT_BYTES : OLDER_BYTES;
-    const quote = (role: string, { text, line, call }: Message, subject?: string): Fact | null =>
+    const quote = (role: string, { text, line, call }: Message): Fact | null =>
       draftFact('note', {
         text: cutToBytes(text, bytes),
         line,
@@ -106,38 +126,74 @@ export function findTurnFacts(log: SessionLog, turns: readonly Turn[]): (Fact | 
         detail: {
           role,
           turn: turn.number,
-          ...(role === 'stopped' && turn.closing.length === 0 ? { unfinished: true } : {}),
+          ...(turn.closing.length === 0 ? { unfinished: true } : {}),
         },
-        ...(subject === undefined ? {} : { subject }),
       });
     const last = findLastWords(turn, isLast);
-    const words = last === null || isLast ? last : { ...last, text: dropSuperseded(log, turn, gone, last.text) };
+    const words =
+      last === null || isLast ? last : { ...last, text: dropSuperseded(turn, last.text, { gone, lastEdits }) };
     const closing = words === null ? [] : [quote(isLast ? 'stopped' : 'closing', words)];
     const onTheWay = turn.replies.filter(
       (reply) => reply !== last && !turn.closing.includes(reply) && countUtf8Bytes(reply.text) > SUBSTANTIAL_BYTES,
     );
-    const working = isLast ? onTheWay.slice(-MAX_WORKING).map((reply) => quote('working', reply)) : [];
-    return [...closing, ...working, draftWork(log, turn, commits)];
+    const working = isLast ? chooseWorking(onTheWay, { edits, runs }).map((reply) => quote('working', reply)) : [];
+    const thought = isLast && turn.closing.length === 0 && log.thought !== null ? [quote('thought', log.thought)] : [];
+    return [...closing, ...working, ...thought, draftWork(log, turn, { commits, edits })];
   });
 }
 
-/** Names of files that were removed and hashes of commits that were undone: what was said of them before no longer holds. */
-function listGone(log: SessionLog): string[] {
+/**
+ * Of what was said on the way, why a file was edited next, and what a check had just shown; only then what was said last. Of what
+ * was said in a row, with neither in between, the last overtakes the others. What was said of a check that ran again since, and
+ * led to no edit, is overtaken as well.
+ */
+function chooseWorking(
+  replies: readonly Message[],
+  { edits, runs }: { edits: readonly Edit[]; runs: Runs },
+): Message[] {
+  const last = new Set(runs.lastChecks.map(({ run }) => run.call));
+  const checks = [...new Set(runs.parts.flatMap(({ check, run }) => (check === null ? [] : [run.call])))];
+  const telling: Message[] = [];
+  const others: Message[] = [];
+  for (const [at, reply] of replies.entries()) {
+    const [before, after] = [replies[at - 1]?.call ?? 0, replies[at + 1]?.call ?? Number.POSITIVE_INFINITY];
+    const isReason = edits.some(({ call }) => call > reply.call && call <= after);
+    const seen = checks.filter((check) => check > before && check <= reply.call);
+    if (isReason || seen.some((check) => last.has(check))) telling.push(reply);
+    else if (seen.length === 0) others.push(reply);
+  }
+  const chosen = new Set(telling.slice(-MAX_WORKING));
+  for (const reply of others.toReversed()) if (chosen.size < MAX_WORKING) chosen.add(reply);
+  return replies.filter((reply) => chosen.has(reply));
+}
+
+/** The agent's own summary at the last compaction: what came before may be in no other place. */
+export function findSummaryFact(log: SessionLog): Fact | null {
+  if (log.summary === null) return null;
+  const { text, line, call, after } = log.summary;
+  const detail = { role: 'summary', turn: after };
+  return draftFact('note', { text: cutToBytes(text, RECENT_BYTES), line, ...BY_AGENT, age: log.calls - call, detail });
+}
+
+/** Names of files that were removed: what was said of them before no longer holds, as with commits that were undone. */
+function listRemoved(log: SessionLog): string[] {
   const live = new Set([...log.files.values()].filter(({ deleted }) => !deleted).map(({ path }) => baseName(path)));
   const removed = [...log.files.values()].filter(({ deleted }) => deleted).map(({ path }) => baseName(path));
-  return [...removed.filter((name) => !live.has(name)), ...listLostCommits(log.commands)];
+  return removed.filter((name) => !live.has(name));
 }
 
 const POSITION = /([\w.@-]+\.\w{1,8}):\d+/g;
 
 /** Without lines about what is gone, and about places in files that were edited since: lines have moved, and code changed. */
-function dropSuperseded(log: SessionLog, turn: Turn, gone: readonly string[], text: string): string {
-  const edited = new Set(
-    [...log.files.values()].filter(({ lastEdit }) => lastEdit > turn.to).map(({ path }) => baseName(path)),
-  );
+function dropSuperseded(
+  turn: Turn,
+  text: string,
+  { gone, lastEdits }: { gone: readonly string[]; lastEdits: ReadonlyMap<string, number> },
+): string {
+  const isEditedSince = (name: string): boolean => (lastEdits.get(name) ?? 0) > turn.to;
   const isOld = (line: string): boolean =>
     gone.some((name) => line.includes(name)) ||
-    (turn.edits === 0 && Array.from(line.matchAll(POSITION), ([, name = '']) => name).some((name) => edited.has(name)));
+    (turn.edits === 0 && Array.from(line.matchAll(POSITION), ([, name = '']) => name).some(isEditedSince));
   return text
     .split('\n')
     .filter((line) => !isOld(line))
@@ -157,15 +213,33 @@ function findLastWords(turn: Turn, isLast: boolean): Message | null {
 const MAX_FILES = 6;
 const MAX_SUBJECT_BYTES = 100;
 
+interface Edit {
+  call: number;
+  path: string;
+  name: string;
+}
+
+function listEdits({ files }: SessionLog): Edit[] {
+  const all = [...files.values()].flatMap(({ path, editCalls }) => {
+    const name = baseName(path);
+    return editCalls.map((call) => ({ call, path, name }));
+  });
+  return all.sort((a, b) => a.call - b.call);
+}
+
 /** What a turn did, by its calls: files edited, commits made. Null where it changed nothing. */
-function draftWork(log: SessionLog, turn: Turn, commits: readonly Commit[]): Fact | null {
+function draftWork(
+  log: SessionLog,
+  turn: Turn,
+  { commits, edits }: { commits: readonly Commit[]; edits: readonly Edit[] },
+): Fact | null {
   const isOwn = (call: number): boolean => call >= turn.from && call <= turn.to;
-  const edited = [...log.files.values()]
-    .map((file) => ({ name: baseName(file.path), edits: file.editCalls.filter(isOwn).length }))
-    .filter(({ edits }) => edits > 0)
-    .sort((a, b) => b.edits - a.edits || (a.name < b.name ? -1 : 1));
-  const more = edited.length > MAX_FILES ? ` and ${edited.length - MAX_FILES} more files` : '';
-  const files = edited.slice(0, MAX_FILES).map(({ name, edits }) => `${name} (${edits})`);
+  const counts = new Map<string, { name: string; edits: number }>();
+  for (const { path, name, call } of edits)
+    if (isOwn(call)) counts.set(path, { name, edits: (counts.get(path)?.edits ?? 0) + 1 });
+  const edited = [...counts.values()].sort((a, b) => b.edits - a.edits || (a.name < b.name ? -1 : 1));
+  const more = edited.length > MAX_FILES ? ` and ${countNouns(edited.length - MAX_FILES, 'more file')}` : '';
+  const files = edited.slice(0, MAX_FILES).map((file) => `${file.name} (${file.edits})`);
   const made = commits.filter(({ run }) => isOwn(run.call));
   const parts = [
     ...(files.length === 0 ? [] : [`edited ${files.join(', ')}${more}`]),
@@ -212,5 +286,10 @@ function outlineDocument(text: string): string {
     items = isFirst ? 1 : items + 1;
     return !isCode && (at === 0 || isFirst || (isItem && items <= ITEMS_PER_HEADING));
   });
-  return lines.map((line) => cutAtWord(line.text, MAX_OUTLINE_LINE)).join('\n');
+  return lines
+    .map(({ text, isItem, isFirst, lead }) => {
+      const own = isFirst ? text.slice(lead.length + 2) : text;
+      return `${isFirst ? `**${lead}:**\n` : ''}${isItem ? '- ' : ''}${cutAtWord(own, MAX_OUTLINE_LINE)}`;
+    })
+    .join('\n');
 }

@@ -21,9 +21,8 @@ export function untrustedError(message: string, context: ErrorContext): Handover
 }
 
 export function unsignedError(): HandoverError {
-  return untrustedError('the bundle is not signed: anybody could have made or changed it', {
-    hint: 'Ask the sender for a signed one. To import it anyway: --allow-unsigned',
-  });
+  const hint = 'Ask the sender for a signed one. To import it anyway: --allow-unsigned';
+  return untrustedError('the bundle is not signed: anybody could have made or changed it', { hint });
 }
 
 /** For a response that is not a success. */
@@ -49,7 +48,6 @@ export function notConfiguredError(message: string, context: { hint: string }): 
 }
 
 export function urlError(setting: string): HandoverError {
-  return notConfiguredError(`${setting} is not an address to publish to`, {
-    hint: 'Use an https:// address without user, query or fragment; http:// is allowed for this machine only.',
-  });
+  const hint = 'Use an https:// address without user, query or fragment; http:// is allowed for this machine only.';
+  return notConfiguredError(`${setting} is not an address to publish to`, { hint });
 }

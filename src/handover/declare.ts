@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { catchIf, HandoverError, isFailure } from '../errors.ts';
+import { catchIf, HandoverError, isFailure, usageError } from '../errors.ts';
 import { computeFactId, type Fact, type FactKind, MAX_FACT_TEXT_BYTES, MAX_FACTS } from '../model/fact.ts';
 import {
   HANDOVER_SCHEMA,
@@ -9,7 +9,7 @@ import {
   type UnstampedDraft,
 } from '../model/handover.ts';
 import { sha256Hex } from '../model/hash.ts';
-import { cleanLine, cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
+import { cleanLine, cleanText, countUtf8Bytes, cutToBytes, revealControls } from '../model/text.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { abbreviateHome } from '../platform/paths.ts';
@@ -46,19 +46,22 @@ export interface Declaration {
 /** Everything of a handover but its id and time. Throws a coded error that names the part that cannot be saved. */
 export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
-  const [first = ''] = summary.split('\n');
+  const said = [summary, ...declaration.facts.map((fact) => fact.text), ...declaration.pins];
+  const [first = ''] =
+    said
+      .map((text) => cleanText(text).trim())
+      .find((text) => text !== '')
+      ?.split('\n') ?? [];
   const derived = cutToBytes(cleanLine(first), MAX_DERIVED_TITLE_BYTES);
-  const title = declaration.title === undefined ? derived : cleanLine(declaration.title);
+  const title = declaration.title === undefined ? derived : cleanText(declaration.title).trim();
   if (title === '')
-    throw new HandoverError('HANDOVER_USAGE', 'a handover needs a title or a summary', {
-      hint: 'Pass --title TEXT, or a --summary whose first line can serve as the title.',
-    });
+    throw usageError(
+      'a handover needs a title or a summary',
+      'Pass --title TEXT, or a --summary whose first line can serve as the title.',
+    );
   const id = declaration.sessionId;
   const agent = limitBytes(cleanLine(declaration.agent), MAX_AGENT_BYTES, 'the name of the agent');
-  if (agent === '')
-    throw new HandoverError('HANDOVER_USAGE', 'the name of the agent is empty', {
-      hint: 'Pass --agent NAME.',
-    });
+  if (agent === '') throw usageError('the name of the agent is empty', 'Pass --agent NAME.');
   return {
     schema: HANDOVER_SCHEMA,
     expires_at: null,
@@ -93,8 +96,7 @@ type FactMarks = { by: 'human' | 'agent'; pinned: boolean };
 
 export function makeFact(kind: FactKind, text: string, marks: FactMarks): Fact {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_FACT_TEXT_BYTES, `a ${kind}`);
-  if (cleaned === '')
-    throw new HandoverError('HANDOVER_USAGE', `a ${kind} is empty`, { hint: `Pass some text with --${kind}.` });
+  if (cleaned === '') throw usageError(`a ${kind} is empty`, `Pass some text with --${kind}.`);
   return toFact(kind, cleaned, marks);
 }
 
@@ -109,8 +111,8 @@ function makeFileFact(path: string, place: Place, machine: Machine, marks: FactM
   const inside = toRelativePath(place.root, absolute);
   const isOutside = inside === '..' || inside.startsWith('../');
   const shown = isOutside ? abbreviateHome(absolute, machine) : inside;
-  const text = limitBytes(shown.toWellFormed(), MAX_FACT_TEXT_BYTES, 'a file path');
-  if (text === '') throw new HandoverError('HANDOVER_USAGE', 'a file path is empty', { hint: 'Pass --file PATH.' });
+  const text = limitBytes(revealControls(shown), MAX_FACT_TEXT_BYTES, 'a file path');
+  if (text === '') throw usageError('a file path is empty', 'Pass --file PATH.');
   const sha256 = catchIf(isUnreadable, null, () => sha256Hex(readRegularFile(absolute, MAX_PROBED_BYTES)));
   return { ...toFact('file', text, marks), probe: { path: text, sha256 } };
 }

@@ -2,6 +2,7 @@ import type { Fact } from '../model/fact.ts';
 import { isProgressNote } from '../model/fact-roles.ts';
 import type { Handover } from '../model/handover.ts';
 import { compareCodeUnits } from '../model/hash.ts';
+import { lastChangeOf } from '../model/time.ts';
 import { readOutcomes } from './link.ts';
 import { judgeOutcomes, listChanged, type Outcome } from './outcome.ts';
 
@@ -63,7 +64,7 @@ function relate(first: Handover, second: Handover): Relation {
   if (first.id === second.id) return 'same';
   if (first.project.id !== second.project.id) return 'another project';
   if (second.previous === first.id) return 'follows';
-  return second.created_at < first.created_at ? 'earlier' : 'later';
+  return lastChangeOf(second) < lastChangeOf(first) ? 'earlier' : 'later';
 }
 
 /** Facts have no outcome in an earlier handover or in one of another project. */

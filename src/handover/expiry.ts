@@ -1,11 +1,11 @@
 import { HandoverError } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
+import { DAY_MS, describeAge, lastChangeOf } from '../model/time.ts';
 import type { Env } from '../platform/machine.ts';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 24 * 60 * MINUTE_MS;
 
-/** How long after it was made a handover may be restored. */
+/** How long after its last work a handover may be restored. */
 export const DEFAULT_FRESHNESS_MS: number = 20 * MINUTE_MS;
 export const DEFAULT_RETENTION_MS: number = 90 * DAY_MS;
 
@@ -36,13 +36,10 @@ export type Restorability = { ok: true } | { ok: false; reason: string; becomes:
 export type RestoreContext = { nowMs: number; freshnessMs: number; status: string };
 
 /** Only a pending and fresh handover may be restored. Files that have changed since do not matter: the brief lists them. */
-export function judgeRestorable(
-  { created_at, expires_at }: Handover,
-  { nowMs, freshnessMs, status }: RestoreContext,
-): Restorability {
+export function judgeRestorable(handover: Handover, { nowMs, freshnessMs, status }: RestoreContext): Restorability {
   if (status !== 'pending') return { ok: false, reason: `it is ${status}`, becomes: null };
-  const until = expires_at === null ? Date.parse(created_at) + freshnessMs : Date.parse(expires_at);
+  const worked = Date.parse(lastChangeOf(handover));
+  const until = handover.expires_at === null ? worked + freshnessMs : Date.parse(handover.expires_at);
   if (nowMs <= until) return { ok: true };
-  const minutes = Math.floor((nowMs - Date.parse(created_at)) / 60_000);
-  return { ok: false, reason: `it expired: it is ${minutes} minutes old`, becomes: 'rejected_stale' };
+  return { ok: false, reason: `it expired; its work ended ${describeAge(nowMs - worked)}`, becomes: 'rejected_stale' };
 }

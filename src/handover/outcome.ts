@@ -1,14 +1,14 @@
-import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
-import { isGuess } from '../model/fact-roles.ts';
+import { computeFactId, type Fact, type FactKind, getFileProbe, readTold } from '../model/fact.ts';
+import { FILE_CHANGES, isGuess, isUserMessage } from '../model/fact-roles.ts';
 import type { Handover, HandoverDraft } from '../model/handover.ts';
+import { isStanding } from '../model/message-lines.ts';
+import { makeLater } from '../model/text.ts';
 import type { GitFacts } from '../model/workspace.ts';
 import { isRefuted } from './marks.ts';
 
-const CHANGED: ReadonlySet<string | undefined> = new Set(['created', 'edited', 'deleted']);
-
 /** Whether a fact is about a file that a session changed. */
 export function isChangedFile(fact: Fact): boolean {
-  return fact.kind === 'file' && CHANGED.has(fact.status);
+  return fact.kind === 'file' && FILE_CHANGES.has(fact.status);
 }
 
 /** The paths that differ from the last commit, as git lists them. */
@@ -20,13 +20,15 @@ export function listChanged(git: GitFacts): Set<string> {
 const SETTLED: ReadonlySet<FactKind> = new Set(['decision', 'rejected']);
 
 /**
- * Facts that hold until somebody says otherwise: declared, settled and refuted ones, and rules. In another session a user's
- * message counts only if it states a rule: "can we use X instead" was about one session.
+ * Facts that hold until somebody says otherwise: declared (here or by a sender), settled and refuted ones, rules, and what
+ * the user said: nobody but the user knows whether it was about one session.
  */
 function isLasting(fact: Fact, isSameSession: boolean): boolean {
-  if (fact.pinned === true || fact.trust === 'declared' || isRefuted(fact)) return true;
+  const { trust } = readTold(fact) ?? fact;
+  if (fact.pinned === true || trust === 'declared' || isRefuted(fact)) return true;
   if (isGuess(fact)) return false;
   if (SETTLED.has(fact.kind)) return true;
+  if (isUserMessage(fact)) return isStanding(fact.text);
   if (fact.kind !== 'constraint') return false;
   return isSameSession || fact.origin !== 'human' || statesRule(fact.text);
 }
@@ -42,17 +44,19 @@ export function isRule(fact: Fact): boolean {
 }
 
 /** An imperative at the start of a sentence or clause; in other languages, a word that is only used in rules. */
-const RULES: readonly RegExp[] = [
-  /(?:^|[,;:(]\s*|\b(?:and|but|also|please|you|we|it|they|this|that)\s+)(?:never|always|must(?: not|n't)?|do not|don'?t ever)\b|^(?:please )?don'?t\b|^(?:from now on|going forward|in (?:the )?future|make sure|remember (?:to|that)|no (?:new|more than)|only use)\b/i,
-  /(?<!\p{L})(?:niemals|auf keinen fall|ab jetzt|nunca|jamás|siempre|sempre|jamais|désormais|никогда|нельзя)(?!\p{L})/iu,
-  /必ず|絶対に|しないで|ないでください|不要|不准|必须|必須|一定要|绝不|絕不/u,
-];
+const RULES = [
+  () =>
+    /(?:^|[,;:(]\s*|\b(?:and|but|also|please|you|we|it|they|this|that)\s+)(?:never|always|must(?: not|n't)?|do not|don'?t ever)\b|^(?:please )?don'?t\b|^(?:from now on|going forward|in (?:the )?future|make sure|remember (?:to|that)|no (?:new|more than)|only use)\b/i,
+  () =>
+    /(?<!\p{L})(?:niemals|auf keinen fall|ab jetzt|nunca|jamás|siempre|sempre|jamais|désormais|никогда|нельзя)(?!\p{L})/iu,
+  () => /必ず|絶対に|しないで|ないでください|不要|不准|必须|必須|一定要|绝不|絕不/u,
+].map(makeLater);
 
 function statesRule(text: string): boolean {
   return text
     .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/)
     .map((sentence) => sentence.trim())
-    .some((sentence) => !/[?？]$/.test(sentence) && RULES.some((rule) => rule.test(sentence)));
+    .some((sentence) => !/[?？]$/.test(sentence) && RULES.some((getRule) => getRule().test(sentence)));
 }
 
 /**
@@ -124,13 +128,19 @@ function judgePresent(before: Fact, now: Fact): Outcome {
 }
 
 function judgeLasting(fact: Fact, comparison: Comparison): Outcome | null {
-  if (comparison.now.get(computeFactId('task', fact.text))?.status === 'completed')
+  // A rule or a decision in the same words as a task holds when the task is done.
+  const canBeDone = fact.kind !== 'constraint' && !SETTLED.has(fact.kind);
+  const isDone = (facts: ReadonlyMap<string, Fact>): boolean =>
+    facts.get(computeFactId('task', fact.text))?.status === 'completed';
+  // What was declared when the task was done already is not about that.
+  if (canBeDone && isDone(comparison.now) && !isDone(comparison.known))
     return { end: 'resolved', reason: 'completed as a task' };
   if (fact.pinned === true) return null;
   if (fact.trust !== 'declared')
     return (
       judgeRestated(fact, comparison) ??
       judgePlan(fact, comparison) ??
+      judgeAnswer(fact, comparison) ??
       (isRewound(fact, comparison) ? dropped(REWOUND) : null)
     );
   if (fact.kind === 'file') return isDeleted(fact, comparison) ? dropped('deleted') : null;
@@ -145,6 +155,21 @@ function judgePlan({ detail }: Fact, comparison: Comparison): Outcome | null {
   return supersedeByNew(comparison, 'a newer plan', (other) => other.detail?.role === 'plan');
 }
 
+/** Of the answers to a question only the last one holds. */
+function judgeAnswer(fact: Fact, comparison: Comparison): Outcome | null {
+  const question = readQuestion(fact);
+  if (question === null) return null;
+  return supersedeByNew(comparison, 'a newer answer', (other) => readQuestion(other) === question);
+}
+
+/** The question that an answer is to, as facts are told apart by their texts; null for anything else. */
+function readQuestion({ kind, text, detail }: Fact): string | null {
+  const [question, answer] = text.split(' → ');
+  return kind === 'decision' && detail?.role === 'answer' && answer !== undefined
+    ? computeFactId('question', question ?? '')
+    : null;
+}
+
 /** What a session said in passing ends with the session. Null when nothing is known to have ended it before. */
 function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
   if (isRewound(fact, comparison)) return dropped(REWOUND);
@@ -154,7 +179,7 @@ function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
     case 'next':
       return supersedeByNew(comparison, 'a newer next step', (other) => other.kind === 'next');
     case 'task':
-      return dropped(comparison.isSameSession ? 'taken out of the plan' : 'planned in an earlier session');
+      return judgeTask(fact, comparison);
     case 'error':
       return judgeError(fact, comparison);
     case 'blocker':
@@ -164,7 +189,7 @@ function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
     case 'question':
       return judgeWaiting(fact, comparison);
     case 'running':
-      return comparison.isSameSession ? { end: 'resolved', reason: 'ended' } : null;
+      return judgeRunning(fact, comparison);
     case 'file':
       return judgeFile(fact, comparison);
     case 'reference':
@@ -174,6 +199,23 @@ function judgePassing(fact: Fact, comparison: Comparison): Outcome | null {
     default:
       return null;
   }
+}
+
+/** The status of a process that was looked for and has ended. */
+export const ENDED = 'ended';
+
+/** A process outlives its session if it is known which one it is. */
+function judgeRunning(fact: Fact, { isSameSession }: Comparison): Outcome | null {
+  if (fact.status === ENDED || (isSameSession && isOwn(fact))) return { end: 'resolved', reason: ENDED };
+  const { probe } = fact;
+  return probe !== undefined && 'process' in probe && probe.process !== null ? { end: 'holds' } : null;
+}
+
+/** An open task outlives its session: another list of tasks says nothing of it. */
+function judgeTask(fact: Fact, comparison: Comparison): Outcome {
+  if (comparison.isSameSession && isOwn(fact)) return dropped('taken out of the plan');
+  if (fact.status === 'completed' || fact.status === 'cancelled') return dropped('planned in an earlier session');
+  return { end: 'holds' };
 }
 
 function supersede(by: Fact | undefined, reason: string): Outcome | null {
@@ -187,21 +229,26 @@ function supersedeByNew(against: Comparison, reason: string, fits: (fact: Fact) 
   return supersede(newer, reason);
 }
 
-/** A request stands until there is another; the rule in it stands beyond its session. */
+/** A request that says nothing by itself stands until there is another. */
 function judgeGoal(fact: Fact, comparison: Comparison): Outcome {
-  const { isSameSession, now } = comparison;
-  const rule = isSameSession ? undefined : now.get(computeFactId('constraint', fact.text));
-  if (rule !== undefined) return { end: 'superseded', by: rule.id, reason: 'now told as a constraint' };
+  const restated = judgeRestated(fact, comparison);
+  if (restated !== null) return restated;
+  const { now } = comparison;
   const isAsked = ({ origin, detail }: Fact): boolean => origin === 'human' || typeof detail?.message === 'number';
   const goals = [...now.values()].filter((other) => other.kind === 'goal' && isAsked(other));
   const current = goals.find((goal) => goal.detail?.role === 'current') ?? goals[0];
   return supersede(current, 'a newer request') ?? { end: 'holds' };
 }
 
-function judgeError(fact: Fact, { now }: Comparison): Outcome | null {
-  const command = fact.detail?.command;
+/** Commands with other arguments have the same id: only the same one, or one without any, says what became of the error. */
+function judgeError({ detail }: Fact, { now }: Comparison): Outcome | null {
+  const command = detail?.command;
   if (typeof command !== 'string') return null;
-  const run = now.get(computeFactId('check', command)) ?? now.get(computeFactId('command', command));
+  const names = typeof detail?.run === 'string' ? [detail.run, command] : [command];
+  const run = names
+    .flatMap((name) => [computeFactId('check', name), computeFactId('command', name)])
+    .flatMap((id) => now.get(id) ?? [])[0];
+  if (typeof detail?.run === 'string' && run?.text !== detail.run && run?.text !== command) return null;
   if (run?.status === 'ok') return { end: 'resolved', reason: SUCCEEDED };
   return run?.status === 'failed' ? supersede(run, 'the command fails in another way') : null;
 }
@@ -230,8 +277,10 @@ function judgeFile(fact: Fact, comparison: Comparison): Outcome | null {
   if (isDeleted(fact, comparison)) return dropped('deleted');
   const { git, folder } = comparison;
   const isTold = git !== null && git.changed_total !== null && !git.changed_cut;
-  if (!isTold || !isChangedFile(fact) || listChanged(git).has(pathOf(fact, folder))) return null;
-  return dropped('no longer changed in the working tree');
+  if (!isTold || !isChangedFile(fact)) return null;
+  if (!listChanged(git).has(pathOf(fact, folder))) return dropped('no longer changed in the working tree');
+  // What it says is left to do is not committed yet.
+  return getFileProbe(fact)?.todos === undefined ? null : { end: 'holds' };
 }
 
 function isDeleted(fact: Fact, { git, folder }: Comparison): boolean {
@@ -248,7 +297,7 @@ const MESSAGE_KINDS: readonly FactKind[] = ['goal', 'constraint', 'note'];
 
 /** A message of the user is a goal while it is the current one, and a constraint or a note later, with the same text. */
 function findRestated(fact: Fact, now: ReadonlyMap<string, Fact>): Fact | null {
-  if (typeof fact.detail?.message !== 'number') return null;
+  if (typeof fact.detail?.message !== 'number' && !isUserMessage(fact)) return null;
   for (const kind of MESSAGE_KINDS) {
     const other = now.get(computeFactId(kind, fact.text));
     if (other?.origin === fact.origin) return other;

@@ -1,6 +1,8 @@
-import { computeFactId, type Fact, type FactKind } from '../model/fact.ts';
+import { computeFactId, type Fact, type FactKind, getFileProbe } from '../model/fact.ts';
 import type { HandoverDraft, Quality, QualityAxes, QualityAxis, Rating } from '../model/handover.ts';
+import { isProse } from '../model/paths.ts';
 import { countUtf8Bytes, findContentWords } from '../model/text.ts';
+import { DAY_MS } from '../model/time.ts';
 import { isChangedFile } from './outcome.ts';
 
 type RatedDraft = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created_at'>;
@@ -11,9 +13,13 @@ type RatedDraft = Pick<HandoverDraft, 'facts' | 'summary' | 'session' | 'created
  */
 export function rateQuality(draft: RatedDraft): Quality {
   const axes = measureAxes(draft);
-  const score = weighAxes(axes);
+  const isDoubtful = axes.freshness === 0 || draft.facts.some((fact) => isUnchecked(fact, draft.facts));
+  const score = isDoubtful ? Math.min(MOST_IN_DOUBT, weighAxes(axes)) : weighAxes(axes);
   return { score, rating: rateScore(score), axes };
 }
+
+/** However complete, what is a month old is not Excellent, for much may have changed; nor are edits that no check looked at. */
+const MOST_IN_DOUBT = 0.89;
 
 /** Weights in hundredths. Within a group the axes that apply count alike. */
 const GROUPS: readonly { weight: number; axes: readonly QualityAxis[] }[] = [
@@ -55,7 +61,7 @@ function measureAxes(draft: RatedDraft): QualityAxes {
     evidence: measureEvidence(counted),
     blockers: counted.length === 0 ? null : measureBlockers(facts),
     freshness: counted.length === 0 ? null : measureFreshness(draft),
-    verified: shareOf(counted, (fact) => !isUnverified(fact)),
+    verified: shareOf(counted, (fact) => !isUnverified(fact) && !isUnchecked(fact, facts)),
   };
   const axes: QualityAxes = {};
   for (const axis of GROUPS.flatMap((group) => group.axes)) {
@@ -133,7 +139,7 @@ function isPassing({ trust, origin }: Fact): boolean {
 
 function isLinked(fact: Fact): boolean {
   if (fact.kind === 'check') return isSeen(fact) && (fact.status === 'ok' || fact.status === 'failed');
-  return isSeen(fact) || typeof fact.probe?.sha256 === 'string';
+  return isSeen(fact) || typeof getFileProbe(fact)?.sha256 === 'string';
 }
 
 function isSeen(fact: Fact): boolean {
@@ -159,7 +165,6 @@ function measureBlockers(facts: readonly Fact[]): number {
   return (explainedChecks.length + named.length) / (2 * open);
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
 const STALE_DAYS = 30;
 
 /** Applies where the time of the last event is known. Full up to a day before sealing, then falling to 0 after a month. */
@@ -173,6 +178,12 @@ function measureFreshness({ session, created_at }: RatedDraft): number | null {
 function isUnverified({ trust, origin }: Fact): boolean {
   if (trust === 'observed') return false;
   return trust === 'inferred' || trust === 'imported' || origin === 'agent' || origin === 'import';
+}
+
+/** Code that was changed, though no test, lint or build was seen to end. */
+function isUnchecked(fact: Fact, facts: readonly Fact[]): boolean {
+  const isCode = fact.trust === 'observed' && isChangedFile(fact) && !isProse(fact.text);
+  return isCode && !facts.some(({ kind, status }) => kind === 'check' && (status === 'ok' || status === 'failed'));
 }
 
 function shareOf(facts: readonly Fact[], fits: (fact: Fact) => boolean): number | null {

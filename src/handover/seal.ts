@@ -1,10 +1,11 @@
 import * as v from 'valibot';
 import { HandoverError } from '../errors.ts';
-import { HANDOVER_SCHEMA, Handover, HandoverDraft } from '../model/handover.ts';
+import { MAX_FACTS } from '../model/fact.ts';
+import { HANDOVER_SCHEMA, Handover, HandoverDraft, type UnstampedDraft } from '../model/handover.ts';
 import { computeChecksum } from '../model/hash.ts';
 import { formatIdTime } from '../model/id.ts';
-import { parseJson, RECORD_LIMITS } from '../model/json.ts';
-import { countUtf8Bytes } from '../model/text.ts';
+import { mapTexts, parseJson, RECORD_LIMITS } from '../model/json.ts';
+import { countUtf8Bytes, revealText } from '../model/text.ts';
 import { rateQuality } from './quality.ts';
 
 /**
@@ -12,16 +13,28 @@ import { rateQuality } from './quality.ts';
  * that is too large for `openHandover` to read back is refused.
  */
 export function sealHandover(draft: HandoverDraft): Handover {
-  const checked = v.parse(HandoverDraft, draft);
+  if (draft.facts.length > MAX_FACTS)
+    throw tooLargeError(`the handover has ${draft.facts.length} facts; at most ${MAX_FACTS} can be saved`);
+  const checked = revealDraft(draft);
   if (!isIdOfTime(checked))
     throw new RangeError(`the id ${checked.id} does not begin with the time ${checked.created_at}`);
   const sealed: Handover = { ...checked, checksum: computeChecksum(checked) };
   const bytes = countUtf8Bytes(formatHandover(sealed));
   if (bytes <= RECORD_LIMITS.maxBytes) return sealed;
-  const message = `the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be saved`;
-  throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, {
-    hint: 'Save fewer or shorter facts, or several handovers; put long texts in files and name them with --file.',
-  });
+  throw tooLargeError(`the handover has ${bytes} bytes; at most ${RECORD_LIMITS.maxBytes} can be saved`);
+}
+
+/** Nothing that no reader sees is stored, but in the user's own paths, which are opened later. */
+function revealDraft(draft: HandoverDraft): HandoverDraft {
+  const { root, folder } = draft.workspace;
+  const { transcript } = draft.session;
+  const shown = v.parse(HandoverDraft, mapTexts(draft, revealText));
+  return { ...shown, session: { ...shown.session, transcript }, workspace: { ...shown.workspace, root, folder } };
+}
+
+function tooLargeError(message: string): HandoverError {
+  const hint = 'Save fewer or shorter facts, or several handovers; put long texts in files and name them with --file.';
+  return new HandoverError('HANDOVER_TEXT_TOO_LARGE', message, { hint });
 }
 
 /** Rates the quality of a new handover and seals it. */
@@ -102,4 +115,9 @@ function damagedError(where: string, why: string, cause?: unknown): HandoverErro
     hint: 'Run: handover doctor (then: handover doctor --fix, to quarantine it)',
     cause,
   });
+}
+
+/** Everything of a handover that another one can begin with. */
+export function unsealHandover({ id: _, created_at: __, checksum: ___, ...draft }: Handover): UnstampedDraft {
+  return draft;
 }

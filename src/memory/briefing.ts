@@ -1,9 +1,9 @@
-import { join } from 'node:path';
-import { cleanText, countUtf8Bytes, cutToBytes } from '../model/text.ts';
+import { basename, join } from 'node:path';
+import { cleanText, countUtf8Bytes, cutToBytes, disarmFrames } from '../model/text.ts';
 import type { GitFacts } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
-import { readDocument } from './documents.ts';
+import { isUntouched, readDocument } from './documents.ts';
 import { printWorkingTree, readHandoffFooter } from './handoff-file.ts';
 import type { DocumentTitle } from './layout.ts';
 import { readFrontMatter, splitHead } from './note-file.ts';
@@ -61,7 +61,9 @@ const PLACEHOLDER = /^- (?:\*\*[^*]+\*\*: )?(?:\(.*\)|\[[^\]x ].*\])$|^<!--.*-->
 
 function readWords(folder: string, title: DocumentTitle): string {
   const text = readDocument({ folder }, title)?.toString('utf8') ?? '';
-  return splitHead(text.slice(readFrontMatter(text).length)).body;
+  return isUntouched(title, text, { name: basename(folder) })
+    ? ''
+    : splitHead(text.slice(readFrontMatter(text).length)).body;
 }
 
 /** Without `ofSnapshots`, only what a person wrote or changed: the handover itself has the rest. */
@@ -94,7 +96,7 @@ function printPage({ heading, file, lines }: MemoryPage, maxBytes: number): stri
   const more = (count: number): string => `> … ${count} more lines in ${file}\n`;
   let section = `\n## ${heading} (${file})\n`;
   for (const [at, line] of lines.entries()) {
-    const next = `> ${cutToBytes(line, MAX_LINE_BYTES)}\n`;
+    const next = `> ${disarmFrames(cutToBytes(line, MAX_LINE_BYTES))}\n`;
     const rest = lines.length - at - 1;
     const reserve = rest === 0 ? 0 : countUtf8Bytes(more(rest));
     if (countUtf8Bytes(section) + countUtf8Bytes(next) + reserve > maxBytes)

@@ -1,14 +1,15 @@
 import { dirname } from 'node:path';
-import { HandoverError } from '../errors.ts';
+import { HandoverError, usageError } from '../errors.ts';
 import { compareCodeUnits, shortHash } from '../model/hash.ts';
+import { countNouns } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { removeFile, syncFolder } from '../platform/durable-file.ts';
-import { ensureProjectFolder, removeEmptyFolder, writeProjectFile } from '../platform/project-file.ts';
+import { removeEmptyFolder, writeProjectFile } from '../platform/project-file.ts';
 import { parseMonth, pathOf, placeOfArchive } from './layout.ts';
 import { type Block, type BlockKind, splitBlocks, wordsOf } from './note-blocks.ts';
 import { appendNote, formatHeader, parseNoteFile, readFrontMatter } from './note-file.ts';
 import { listNotesMonths, listNotesOfMonth, type Memory, type NotesFile, readText } from './read-memory.ts';
-import { withMemoryLock } from './write-memory.ts';
+import { ensureMemoryFolder, withMemoryLock } from './write-memory.ts';
 
 /** What became of the notes of one tag and month. */
 export interface Compaction {
@@ -27,7 +28,7 @@ export interface Compaction {
 
 export interface CompactOptions {
   /** One past month; all past months if left out. */
-  month?: string;
+  month?: string | undefined;
   dryRun?: boolean;
   /** Time for what is written, in milliseconds; now if left out. */
   at?: number;
@@ -43,9 +44,7 @@ export function compactMemory(memory: Memory, options: CompactOptions = {}): Com
   const current = formatTimestamp(at).slice(0, 7);
   const asked = options.month === undefined ? null : parseMonth(options.month);
   if (asked !== null && asked >= current)
-    throw new HandoverError('HANDOVER_USAGE', `${asked} is not over yet`, {
-      hint: 'Notes of a month are merged when it is over.',
-    });
+    throw usageError(`${asked} is not over yet`, 'Notes of a month are merged when it is over.');
   const months = listNotesMonths(memory).filter((month) => month < current && month === (asked ?? month));
   if (months.length === 0) return [];
   const work = (): Compaction[] => months.flatMap((month) => compactMonth(memory, month, { at, dryRun }));
@@ -60,7 +59,7 @@ function compactMonth(memory: Memory, month: string, settings: Settings): Compac
   const done = [...byTag]
     .sort(([a], [b]) => compareCodeUnits(a, b))
     .map(([tag, files]) => compactTag(memory, month, tag, files, settings));
-  if (!settings.dryRun && done.length > 0) removeEmptyFolder(ensureProjectFolder(memory.root, 'layer1', month));
+  if (!settings.dryRun && done.length > 0) removeEmptyFolder(ensureMemoryFolder(memory, 'layer1', month));
   return done;
 }
 
@@ -79,7 +78,7 @@ function compactTag(memory: Memory, month: string, tag: string, files: NotesFile
   const fresh = readable.flatMap(({ notes }) => notes).filter(({ anchor }) => !known.has(anchor));
   const part = formatArchivePart(month, tag, fresh, before ?? '');
   if (!settings.dryRun && fresh.length > 0) {
-    ensureProjectFolder(memory.root, ...place.folder);
+    ensureMemoryFolder(memory, ...place.folder);
     const at = formatTimestamp(settings.at);
     const key = `n-${shortHash(fresh.map(({ anchor }) => anchor).join(), 12)}`;
     const content = before ?? formatHeader(3, at.slice(0, 10));
@@ -144,11 +143,10 @@ function formatArchivePart(month: string, tag: string, notes: readonly ArchivedN
     );
     return lines.length === 0 ? [] : [`## ${heading}`, '', ...lines, ''];
   });
-  const count = (amount: number, what: string): string => `${amount} ${what}${amount === 1 ? '' : 's'}`;
   const lines = [
     `# ${month}, ${tag}`,
     '',
-    `${count(notes.length, 'note')}, ${count(repeats, 'repeat')} left out.`,
+    `${countNouns(notes.length, 'note')}, ${countNouns(repeats, 'repeat')} left out.`,
     '',
     ...sections,
     '## Notes',

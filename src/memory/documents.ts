@@ -1,6 +1,14 @@
 import { join } from 'node:path';
-import { withLock } from '../platform/lock.ts';
-import { ensureLockFolder, ensureProjectFolder, readProjectFile, writeProjectFile } from '../platform/project-file.ts';
+import { removeFile, syncFolder } from '../platform/durable-file.ts';
+import { pathExists } from '../platform/folders.ts';
+import { acquireLock, type LockOptions, withLock } from '../platform/lock.ts';
+import {
+  ensureLockFolder,
+  ensureProjectFolder,
+  readProjectFile,
+  removeLockFolder,
+  writeProjectFile,
+} from '../platform/project-file.ts';
 import { PROJECT_SETTINGS } from '../platform/project-folder.ts';
 import { openRedactor } from '../redact/open-redactor.ts';
 import { redactFile } from '../redact/redact-stream.ts';
@@ -16,9 +24,13 @@ export function readDocument({ folder }: Pick<Workspace, 'folder'>, title: Docum
 }
 
 /** Every change of a document happens under this lock, so that what it replaces is what was backed up. */
-export function withDocumentLock<T>(store: Store, { folder }: Workspace, work: () => T): T {
+export function withDocumentLock<T>(store: Store, workspace: Workspace, work: () => T): T {
+  return withLock(placeLock(store, workspace), work);
+}
+
+function placeLock(store: Store, { folder }: Workspace): LockOptions {
   const locks = ensureLockFolder(ensureProjectFolder(folder, PROJECT_SETTINGS));
-  return withLock({ folder: locks, name: 'documents', waitMs: 60_000, clock: store.machine.clock }, work);
+  return { folder: locks, name: 'documents', waitMs: 60_000, clock: store.machine.clock };
 }
 
 /** Copies a document, redacted, into the store. Returns where to; null when there is no document. */
@@ -66,6 +78,42 @@ export function createDocuments(store: Store, workspace: Workspace, options: Ini
       return { path, outcome, backup: replaceDocument(store, workspace, title, TEMPLATES[title](filled)) };
     });
   return dryRun ? create() : withDocumentLock(store, workspace, create);
+}
+
+/** Whether it is as it was created, for this name or any. */
+export function isUntouched(title: DocumentTitle, text: string, given: { name?: string } = {}): boolean {
+  const name = given.name ?? /^- \*\*Name\*\*: (.*)$/m.exec(text)?.[1] ?? '';
+  const at = /^- \*\*(?:Created|When)\*\*: (.*)$/m.exec(text)?.[1] ?? '';
+  return text === TEMPLATES[title]({ name, at, force: false });
+}
+
+/** Removes the documents that are still as `init` creates them, and their lock. What somebody wrote into stays. */
+export function removeUntouched(
+  store: Store,
+  workspace: Workspace,
+  { dryRun = false } = {},
+): { title: DocumentTitle; outcome: 'removed' | 'kept' }[] {
+  const present = DOCUMENT_NAMES.filter((title) => readDocument(workspace, title) !== null);
+  const settings = join(workspace.folder, PROJECT_SETTINGS);
+  const judged = () =>
+    present.map((title) => {
+      const text = readDocument(workspace, title)?.toString('utf8') ?? '';
+      return { title, outcome: isUntouched(title, text) ? 'removed' : 'kept' } as const;
+    });
+  if (dryRun) return judged();
+  if (present.length === 0 && !pathExists(settings)) return [];
+  const lock = acquireLock(placeLock(store, workspace));
+  try {
+    const results = judged();
+    for (const { title } of results.filter(({ outcome }) => outcome === 'removed')) {
+      removeFile(join(workspace.folder, title));
+      syncFolder(workspace.folder);
+    }
+    return results;
+  } finally {
+    lock.discard();
+    removeLockFolder(settings);
+  }
 }
 
 const TEMPLATES: Record<DocumentTitle, (options: InitOptions) => string> = {

@@ -3,7 +3,7 @@ import type { Fact } from '../model/fact.ts';
 import { isGuess } from '../model/fact-roles.ts';
 import type { Handover } from '../model/handover.ts';
 import { sha256Hex } from '../model/hash.ts';
-import { cleanLine, cutAtWord, revealControls } from '../model/text.ts';
+import { cleanLine, cutAtWord, disarmFrames, revealControls } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, GitFacts } from '../model/workspace.ts';
 import { requireFolder } from '../platform/folders.ts';
@@ -49,7 +49,7 @@ function printList(heading: string, points: readonly string[]): string[] {
 
 /** Untrusted text on one line of Markdown: it can neither start a heading nor open a comment. */
 export function quote(text: string): string {
-  return cutAtWord(cleanLine(text), MAX_POINT_BYTES).replaceAll('<!--', '&lt;!--');
+  return disarmFrames(cutAtWord(cleanLine(text), MAX_POINT_BYTES)).replaceAll('<!--', '&lt;!--');
 }
 
 /** A handover as a note of layer 1. */
@@ -64,7 +64,7 @@ interface HandoffLabels {
   /** The kind of session, such as build. */
   mode: string;
   /** The agent's name. */
-  name?: string;
+  name?: string | undefined;
   /** In milliseconds; now if left out. */
   at?: number;
 }
@@ -163,7 +163,7 @@ function printWhatHappened(handover: Handover | null): string[] {
 function printHead({ branch, commits: [head], ahead, behind, operation }: GitFacts): string[] {
   const against = ahead === null || behind === null ? '' : `, ${ahead} ahead, ${behind} behind`;
   return [
-    `- **Branch**: ${revealControls(branch ?? '(detached)')}${against}`,
+    `- **Branch**: ${disarmFrames(revealControls(branch ?? '(detached)'))}${against}`,
     ...(head === undefined ? [] : [`- **Head**: ${head.hash.slice(0, 12)}`]),
     ...(operation === null ? [] : [`- **In the middle of**: ${operation}`]),
   ];
@@ -189,7 +189,7 @@ function describeChange({ change, path, from }: ChangedFile): string {
 }
 
 function showPath(path: string): string {
-  return `\`${revealControls(path).replaceAll('`', '\u2019')}\``;
+  return `\`${disarmFrames(revealControls(path)).replaceAll('`', '\u2019')}\``;
 }
 
 /** Name and purpose from SOUL.md, unless they are still the template's. */

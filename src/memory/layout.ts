@@ -1,6 +1,6 @@
 import { join } from 'node:path';
-import { HandoverError } from '../errors.ts';
-import { cleanLine, countUtf8Bytes, cutToBytes } from '../model/text.ts';
+import { HandoverError, usageError } from '../errors.ts';
+import { countUtf8Bytes, makeLater, quoteInput } from '../model/text.ts';
 import { pathExists } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
 import { pathOfUserConfig } from '../platform/paths.ts';
@@ -30,7 +30,7 @@ export type Layer = 1 | 2 | 3;
 
 export const DEFAULT_TAG = 'general';
 
-const TAG = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]*$/u;
+const getTag = makeLater(() => /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]*$/u);
 const MAX_TAG_BYTES = 100;
 const DATE = /^\d{4}-\d\d-\d\d$/;
 const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
@@ -38,7 +38,7 @@ const MONTH = /^\d{4}-(?:0[1-9]|1[0-2])$/;
 /** A tag as file names have it: a slash becomes a dash, a space an underscore. */
 export function parseTag(words: string): string {
   const tag = words.normalize('NFC').replaceAll('/', '-').replaceAll(' ', '_');
-  if (TAG.test(tag) && countUtf8Bytes(tag) <= MAX_TAG_BYTES) return tag;
+  if (getTag().test(tag) && countUtf8Bytes(tag) <= MAX_TAG_BYTES) return tag;
   const hint = `A tag starts with a letter or digit, has only those and . _ -, and at most ${MAX_TAG_BYTES} bytes.`;
   throw invalidError(words, 'a tag', hint);
 }
@@ -50,7 +50,7 @@ export function parseDate(words: string): string {
 
 export function parseMonth(words: string): string {
   if (isMonth(words)) return words;
-  throw invalidError(words, 'a month', 'A month is written as 2026-01.');
+  throw usageError(`${quoteInput(words)} is not a month`, 'A month is written as 2026-01.');
 }
 
 export function isMonth(words: string): boolean {
@@ -62,6 +62,9 @@ function isDate(date: string): boolean {
   const ms = Date.parse(`${date}T00:00:00.000Z`);
   return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(date);
 }
+
+/** The folders of a memory, which none else has. */
+export const LAYERS: readonly string[] = ['layer1', 'layer2', 'layer3'];
 
 /** A file of memory, relative to its root. */
 export type FilePlace = { folder: readonly string[]; name: string };
@@ -84,16 +87,15 @@ export function pathOf(root: string, { folder, name }: FilePlace): string {
 /** Null for a name that no file of layer 1 has. */
 export function parseNotesName(name: string): { tag: string; date: string } | null {
   const [, tag = '', date = ''] = /^(.+)-(\d{4}-\d\d-\d\d)\.md$/.exec(name) ?? [];
-  return TAG.test(tag) && isDate(date) ? { tag, date } : null;
+  return getTag().test(tag) && isDate(date) ? { tag, date } : null;
 }
 
 /** Null for a name that no file of layer 3 has. */
 export function parseArchiveName(name: string): { tag: string; month: string } | null {
   const [, month = '', tag = ''] = /^(\d{4}-\d\d)-(.+)-archive\.md$/.exec(name) ?? [];
-  return TAG.test(tag) && isMonth(month) ? { tag, month } : null;
+  return getTag().test(tag) && isMonth(month) ? { tag, month } : null;
 }
 
 function invalidError(words: string, what: string, hint: string): HandoverError {
-  const shown = cutToBytes(cleanLine(words), 80);
-  return new HandoverError('HANDOVER_INPUT_INVALID', `${JSON.stringify(shown)} is not ${what}`, { hint });
+  return new HandoverError('HANDOVER_INPUT_INVALID', `${quoteInput(words)} is not ${what}`, { hint });
 }

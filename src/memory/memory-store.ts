@@ -1,4 +1,5 @@
 import { resolve } from 'node:path';
+import { resolveRealPath } from '../platform/folders.ts';
 import { describeMachine, type Machine } from '../platform/machine.ts';
 import { type Compaction, type CompactOptions, compactMemory } from './compact.ts';
 import { PLACE_OF_STATE, parseMonth, pathOf } from './layout.ts';
@@ -21,7 +22,8 @@ export class MemoryStore {
   readonly #memory: Memory;
 
   constructor(folder: string, machine: Machine = describeMachine()) {
-    this.#memory = { root: resolve(machine.cwd, folder), machine };
+    const path = resolve(machine.cwd, folder);
+    this.#memory = { root: resolveRealPath(path) ?? path, machine };
   }
 
   /** Returns the file's path. Layer 1 adds a note, 2 replaces the state, 3 adds to an archive. */

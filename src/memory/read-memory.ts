@@ -3,8 +3,8 @@ import { compareCodeUnits } from '../model/hash.ts';
 import { readFileTail } from '../platform/durable-file.ts';
 import { listFolder } from '../platform/folders.ts';
 import type { Machine } from '../platform/machine.ts';
-import { readProjectFile } from '../platform/project-file.ts';
-import { isMonth, PLACE_OF_STATE, parseArchiveName, parseNotesName, parseTag, pathOf } from './layout.ts';
+import { isProjectFolder, readProjectFile } from '../platform/project-file.ts';
+import * as layout from './layout.ts';
 import { type Note, parseNoteFile } from './note-file.ts';
 
 /** A folder of Markdown notes in three layers. */
@@ -12,8 +12,8 @@ export type Memory = { root: string; machine: Machine };
 
 export const MAX_MEMORY_BYTES: number = 32 * 1024 * 1024;
 
-export function readText(path: string): string | null {
-  return readProjectFile(path, MAX_MEMORY_BYTES)?.toString('utf8') ?? null;
+export function readText(path: string, maxBytes: number = MAX_MEMORY_BYTES): string | null {
+  return readProjectFile(path, maxBytes)?.toString('utf8') ?? null;
 }
 
 /** The date is a day, or in layer 3 a month. */
@@ -21,9 +21,20 @@ export type NotesFile = { path: string; tag: string; date: string };
 
 type NoteInFile = Note & NotesFile;
 
-export function readState({ root }: Memory): Note | null {
-  const content = readText(pathOf(root, PLACE_OF_STATE));
+export function readState(memory: Memory): Note | null {
+  const [path] = listStates(memory);
+  const content = path === undefined ? null : readText(path, layout.MAX_DOCUMENT_BYTES);
   return content === null ? null : (parseNoteFile(content).notes[0] ?? null);
+}
+
+/** The path of the state, which need not exist; none where a link leads to it. */
+export function listStates({ root }: Memory): string[] {
+  return isProjectFolder(root, ...layout.PLACE_OF_STATE.folder) ? [layout.pathOf(root, layout.PLACE_OF_STATE)] : [];
+}
+
+/** The names in a folder of the memory; none where a link leads to it: the project's authors could have planted it. */
+function listNamesIn(root: string, ...folder: readonly string[]): string[] {
+  return isProjectFolder(root, ...folder) ? listFolder(join(root, ...folder)) : [];
 }
 
 /**
@@ -31,7 +42,7 @@ export function readState({ root }: Memory): Note | null {
  * of one month and the ends of one day's files, however many notes there are.
  */
 export function readLatestNote(memory: Memory, layer: 1 | 3, tagWords?: string): NoteInFile | null {
-  const tag = tagWords === undefined ? null : parseTag(tagWords);
+  const tag = tagWords === undefined ? null : layout.parseTag(tagWords);
   const months = layer === 1 ? listNotesMonths(memory).reverse() : [null];
   for (const month of months) {
     const files = month === null ? listArchives(memory) : listNotesOfMonth(memory, month);
@@ -48,38 +59,34 @@ export function readLatestNote(memory: Memory, layer: 1 | 3, tagWords?: string):
 
 /** Months with a folder in layer 1, oldest first. */
 export function listNotesMonths({ root }: Memory): string[] {
-  return listFolder(join(root, 'layer1')).filter(isMonth).sort(compareCodeUnits);
+  return listNamesIn(root, 'layer1').filter(layout.isMonth).sort(compareCodeUnits);
 }
 
 export function listNotesOfMonth({ root }: Memory, month: string): NotesFile[] {
   const folder = join(root, 'layer1', month);
-  return listFolder(folder).flatMap((name) => {
-    const parsed = parseNotesName(name);
+  return listNamesIn(root, 'layer1', month).flatMap((name) => {
+    const parsed = layout.parseNotesName(name);
     return parsed === null || !parsed.date.startsWith(month) ? [] : [{ path: join(folder, name), ...parsed }];
   });
 }
 
 export function listArchives({ root }: Memory): NotesFile[] {
   const folder = join(root, 'layer3');
-  return listFolder(folder).flatMap((name) => {
-    const parsed = parseArchiveName(name);
+  return listNamesIn(root, 'layer3').flatMap((name) => {
+    const parsed = layout.parseArchiveName(name);
     return parsed === null ? [] : [{ path: join(folder, name), tag: parsed.tag, date: parsed.month }];
   });
 }
 
-const FIRST_TAIL = 64 * 1024;
+const TAIL_BYTES = 64 * 1024;
 
-/** Reads only the end of the file, back to the start of its last note. */
+/** Reads only the end of the file, unless its last note is longer. */
 function readLastNote(file: NotesFile): NoteInFile[] {
-  for (let length = FIRST_TAIL; ; length *= 4) {
-    const bytes = readFileTail(file.path, length);
-    const text = bytes.toString('utf8');
-    const start = text.lastIndexOf('\n<!-- agent-handover | note | ');
-    const isWhole = bytes.length < length;
-    if (start < 0 && !isWhole) continue;
-    const note = parseNoteFile(isWhole ? text : text.slice(start + 1)).notes.at(-1);
-    return note === undefined ? [] : [{ ...note, ...file }];
-  }
+  const tail = readFileTail(file.path, TAIL_BYTES).toString('utf8');
+  const start = tail.lastIndexOf('\n<!-- agent-handover | note | ');
+  const text = start < 0 ? (readText(file.path, layout.MAX_DOCUMENT_BYTES) ?? '') : tail.slice(start + 1);
+  const note = parseNoteFile(text).notes.at(-1);
+  return note === undefined ? [] : [{ ...note, ...file }];
 }
 
 export function countNotes(memory: Memory, month?: string): number {

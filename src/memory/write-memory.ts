@@ -1,21 +1,10 @@
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { encodeBase32 } from '../model/hash.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { withLock } from '../platform/lock.ts';
 import { ensureLockFolder, ensureProjectFolder, readProjectFile, writeProjectFile } from '../platform/project-file.ts';
-import {
-  DEFAULT_TAG,
-  type FilePlace,
-  type Layer,
-  PLACE_OF_PAST_STATES,
-  PLACE_OF_STATE,
-  parseDate,
-  parseTag,
-  pathOf,
-  placeOfArchive,
-  placeOfNotes,
-} from './layout.ts';
+import * as layout from './layout.ts';
 import { appendNote, formatHeader, formatNote, parseNoteFile, readFrontMatter } from './note-file.ts';
 import { MAX_MEMORY_BYTES, type Memory, readText } from './read-memory.ts';
 
@@ -37,8 +26,13 @@ type WriteResult = { path: string; isNew: boolean };
 /** `past` is where the previous state was moved; null when there was none. */
 type StateResult = WriteResult & { past: string | null };
 
+/** The memory itself is no link either: one that leads out of the project could have come with it. */
+export function ensureMemoryFolder({ root }: Pick<Memory, 'root'>, ...parts: readonly string[]): string {
+  return ensureProjectFolder(dirname(root), basename(root), ...parts);
+}
+
 export function withMemoryLock<T>({ root, machine }: Memory, work: () => T): T {
-  const folder = ensureLockFolder(root);
+  const folder = ensureLockFolder(ensureMemoryFolder({ root }));
   return withLock({ folder, name: 'memory', waitMs: 60_000, clock: machine.clock }, work);
 }
 
@@ -57,19 +51,19 @@ export function addNote(memory: Memory, layer: 1 | 3, note: NewNote): WriteResul
 
 /** The path that `addNote` would write to. */
 export function placeOfNewNote(memory: Memory, layer: 1 | 3, note: Omit<NewNote, 'text'>): string {
-  return pathOf(memory.root, placeNote(layer, { ...note, date: findDate(memory, note) }));
+  return layout.pathOf(memory.root, placeNote(layer, { ...note, date: findDate(memory, note) }));
 }
 
-function placeNote(layer: 1 | 3, { tag = DEFAULT_TAG, date }: { tag?: string; date: string }): FilePlace {
-  const safeTag = parseTag(tag);
-  return layer === 1 ? placeOfNotes(safeTag, date) : placeOfArchive(safeTag, date.slice(0, 7));
+function placeNote(layer: 1 | 3, { tag = layout.DEFAULT_TAG, date }: { tag?: string; date: string }): layout.FilePlace {
+  const safeTag = layout.parseTag(tag);
+  return layer === 1 ? layout.placeOfNotes(safeTag, date) : layout.placeOfArchive(safeTag, date.slice(0, 7));
 }
 
 /** Keeps the previous state in `layer2/history`, and its front matter here unless the new text has its own. */
 export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): StateResult {
   const { at, date, text, key } = checkNote(memory, state);
   return withMemoryLock(memory, () => {
-    const path = preparePath(memory, PLACE_OF_STATE);
+    const path = preparePath(memory, layout.PLACE_OF_STATE);
     const bytes = readProjectFile(path, MAX_MEMORY_BYTES);
     const before = bytes?.toString('utf8') ?? '';
     const [current] = parseNoteFile(before).notes;
@@ -88,7 +82,7 @@ export function replaceState(memory: Memory, state: Omit<NewNote, 'tag'>): State
 /** The name comes from the time in the state itself, so that a repeated attempt keeps one copy. */
 function keepPastState(memory: Memory, bytes: Buffer): string {
   const { date, notes } = parseNoteFile(bytes.toString('utf8'));
-  ensureProjectFolder(memory.root, ...PLACE_OF_PAST_STATES);
+  ensureMemoryFolder(memory, ...layout.PLACE_OF_PAST_STATES);
   for (let round = 1; ; round++) {
     const path = pathOfPast(memory, notes[0]?.at ?? date ?? '', round);
     const present = readProjectFile(path, MAX_MEMORY_BYTES);
@@ -110,7 +104,7 @@ function wasReplaced(memory: Memory, at: string, key: string): boolean {
 function pathOfPast({ root }: Memory, at: string, round: number): string {
   const time = at.replace(/\.\d+Z$/, 'Z').replaceAll(':', '');
   const stem = /^[0-9TZ-]+$/.test(time) ? time : 'undated';
-  return join(root, ...PLACE_OF_PAST_STATES, `${stem}${round === 1 ? '' : `-${round}`}.md`);
+  return join(root, ...layout.PLACE_OF_PAST_STATES, `${stem}${round === 1 ? '' : `-${round}`}.md`);
 }
 
 function checkNote(memory: Memory, note: NewNote) {
@@ -129,12 +123,12 @@ function checkNote(memory: Memory, note: NewNote) {
 }
 
 function findDate(memory: Memory, { date, at }: { date?: string; at?: number }): string {
-  return parseDate(date ?? formatTimestamp(at ?? memory.machine.clock.now()).slice(0, 10));
+  return layout.parseDate(date ?? formatTimestamp(at ?? memory.machine.clock.now()).slice(0, 10));
 }
 
-function preparePath(memory: Memory, place: FilePlace): string {
-  ensureProjectFolder(memory.root, ...place.folder);
-  return pathOf(memory.root, place);
+function preparePath(memory: Memory, place: layout.FilePlace): string {
+  ensureMemoryFolder(memory, ...place.folder);
+  return layout.pathOf(memory.root, place);
 }
 
 /** Injective: two effects never have the same key. */
@@ -145,9 +139,8 @@ function keyOfEffect(effect: string): string {
   return `n-${plain.join('')}`;
 }
 
-export function assertLayer(layer: number): Layer {
+export function assertLayer(layer: number): layout.Layer {
   if (layer === 1 || layer === 2 || layer === 3) return layer;
-  throw new HandoverError('HANDOVER_INPUT_INVALID', `invalid layer: ${layer}`, {
-    hint: 'Layer 1 holds notes, 2 the current state, 3 archives.',
-  });
+  const hint = 'Layer 1 holds notes, 2 the current state, 3 archives.';
+  throw new HandoverError('HANDOVER_INPUT_INVALID', `invalid layer: ${layer}`, { hint });
 }

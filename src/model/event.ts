@@ -1,11 +1,13 @@
 import * as v from 'valibot';
 import { Timestamp } from './scalars.ts';
 
-/** Where in the transcript an event stands: the line from 1, and the agent's own id of the row where it has one. */
+/** The place of an event in the transcript: the line, from 1, and the agent's own id of the row, if it has one. */
 const EventRef = v.strictObject({
   line: v.pipe(v.number(), v.integer(), v.minValue(0)),
   id: v.nullable(v.string()),
 });
+
+const Flag = v.exactOptional(v.literal(true));
 
 const common = {
   at: v.nullable(Timestamp),
@@ -32,15 +34,21 @@ export type FileEdit = v.InferOutput<typeof FileEdit>;
 export const Action = v.variant('kind', [
   v.strictObject({ kind: v.literal('edit'), edits: v.array(FileEdit) }),
   v.strictObject({ kind: v.literal('read'), path: v.string() }),
-  v.strictObject({ kind: v.literal('command'), command: v.string(), background: v.boolean() }),
+  /** In the folder that the call names, if that is not the session's. */
+  v.strictObject({
+    kind: v.literal('command'),
+    command: v.string(),
+    background: v.boolean(),
+    folder: v.exactOptional(v.string()),
+  }),
   /** Looking for files or text: pattern and place. */
   v.strictObject({ kind: v.literal('search'), pattern: v.string(), path: v.nullable(v.string()) }),
   v.strictObject({ kind: v.literal('fetch'), url: v.string() }),
-  /** Work given to a sub-agent. In the background it goes on until the result comes: that it was started is none. */
-  v.strictObject({ kind: v.literal('delegate'), task: v.string(), background: v.exactOptional(v.literal(true)) }),
+  /** Work given to a sub-agent. In the background it continues until its result: the report of its start is none. */
+  v.strictObject({ kind: v.literal('delegate'), task: v.string(), background: Flag }),
   /** A question to the human. The answer comes as a prompt. */
   v.strictObject({ kind: v.literal('ask'), question: v.string() }),
-  /** A plan laid before the human. */
+  /** A plan presented to the human. */
   v.strictObject({ kind: v.literal('propose'), text: v.string() }),
   /** Everything else: the texts of the tool's input, without its parameter names. */
   v.strictObject({ kind: v.literal('other'), texts: v.array(v.string()) }),
@@ -65,9 +73,22 @@ export const Event = v.variant('type', [
     text: v.string(),
     /** Who wrote it, where that is another agent, such as the lead of a team. */
     from: v.exactOptional(v.string()),
+    /** Said while the agent was at work on the request before it. */
+    steering: Flag,
   }),
-  v.strictObject({ type: v.literal('reply'), ...common, text: v.string() }),
-  v.strictObject({ type: v.literal('call'), ...common, call: v.string(), tool: v.string(), action: Action }),
+  /** An interim one is marked as said on the way: the agent's answer is still to come. */
+  v.strictObject({ type: v.literal('reply'), ...common, text: v.string(), interim: Flag }),
+  /** What the agent thought and did not say, where its transcript has the text. */
+  v.strictObject({ type: v.literal('thought'), ...common, text: v.string() }),
+  v.strictObject({
+    type: v.literal('call'),
+    ...common,
+    call: v.string(),
+    tool: v.string(),
+    action: Action,
+    /** The human made it, not the agent. */
+    by_human: Flag,
+  }),
   v.strictObject({
     type: v.literal('result'),
     ...common,
@@ -77,9 +98,11 @@ export const Event = v.variant('type', [
     exit: v.nullable(v.number()),
     output: v.string(),
     /** The human rejected the call. What the human said about it follows as a prompt. */
-    refused: v.exactOptional(v.literal(true)),
+    refused: Flag,
+    /** What the call started still runs: this is its output so far, and another result follows. */
+    running: Flag,
   }),
-  /** The whole plan as it stands after a change to it. */
+  /** The whole plan after a change to it. */
   v.strictObject({ type: v.literal('plan'), ...common, items: v.array(PlanItem) }),
   v.strictObject({ type: v.literal('compaction'), ...common, summary: v.nullable(v.string()) }),
   /** Text that this product put into the session itself: never captured again. */
@@ -90,3 +113,58 @@ export const Event = v.variant('type', [
   v.strictObject({ type: v.literal('interrupted'), ...common }),
 ]);
 export type Event = v.InferOutput<typeof Event>;
+
+/** The texts by which an action is known: not what an edit took out and put in. */
+export function listActionTexts(action: Action): string[] {
+  switch (action.kind) {
+    case 'edit':
+      return action.edits.flatMap((edit) => [edit.path, edit.to ?? '']);
+    case 'read':
+      return [action.path];
+    case 'command':
+      return [action.command];
+    case 'search':
+      return [action.pattern, action.path ?? ''];
+    case 'fetch':
+      return [action.url];
+    case 'delegate':
+      return [action.task];
+    case 'ask':
+      return [action.question];
+    case 'propose':
+      return [action.text];
+    case 'other':
+      return action.texts;
+  }
+}
+
+const HEAD = 16_000;
+const TAIL = 8_000;
+/** More than any key is long, with a prefix on each of its lines. */
+const MARGIN = 32_000;
+
+/**
+ * The output of a tool as it is kept, once its secrets are taken out. Cut in the middle when long: the beginning shows what it
+ * was, the end how it went.
+ */
+export function limitOutput(text: string): string {
+  if (text.length <= HEAD + TAIL) return text;
+  // No half of a placeholder stays, which would no longer be known as one.
+  const { head, tail } = cutMiddle(text, HEAD, TAIL);
+  return `${head.replace(/\[[^\s[\]]{0,60}$/, '')}\n…\n${tail.replace(/^[^\s[\]]{0,60}\]/, '')}`;
+}
+
+/** Before redaction: keeps so much around the final part that a secret which reaches into it is whole. */
+export function limitRawOutput(text: string): string {
+  if (text.length <= HEAD + TAIL + 2 * MARGIN) return text;
+  const { head, tail } = cutMiddle(text, HEAD + MARGIN, TAIL + MARGIN);
+  return `${head}\n…\n${tail}`;
+}
+
+/** Never between the two halves of one character. */
+function cutMiddle(text: string, head: number, tail: number): { head: string; tail: string } {
+  return {
+    head: text.slice(0, head).replace(/[\ud800-\udbff]$/, ''),
+    tail: text.slice(-tail).replace(/^[\udc00-\udfff]/, ''),
+  };
+}

@@ -26,12 +26,44 @@ export const Source = v.strictObject({
 });
 export type Source = v.InferOutput<typeof Source>;
 
-/** A file whose content a fact depends on: the fact may be out of date once its digest differs. Null: there was no file. */
-export const Probe = v.strictObject({
+const ShortTexts = v.pipe(v.array(v.pipe(v.string(), v.minLength(1), v.maxBytes(200))), v.maxLength(10));
+
+/**
+ * A file that a fact is about: it may be out of date once the digest differs. Null: there was no file, or what it held was
+ * not looked at. `names` and `todos` are what it held besides: names that it declares, lines that say what is left to do.
+ */
+const FileProbe = v.strictObject({
   path: v.string(),
   sha256: v.nullable(v.pipe(v.string(), v.regex(/^[0-9a-f]{64}$/))),
+  names: v.exactOptional(ShortTexts),
+  todos: v.exactOptional(ShortTexts),
 });
+export type FileProbe = v.InferOutput<typeof FileProbe>;
+
+const Version = { dependency: v.string(), version: v.string() };
+
+/** The version of a dependency that a lock file names, and of others that were installed with it. */
+const VersionProbe = v.strictObject({
+  lock: v.string(),
+  ...Version,
+  others: v.exactOptional(v.pipe(v.array(v.strictObject(Version)), v.maxLength(20))),
+});
+export type VersionProbe = v.InferOutput<typeof VersionProbe>;
+
+/** A process that the session started, as a pid with the time of its start, and the port that it listens on. */
+const ProcessProbe = v.strictObject({
+  process: v.nullable(v.string()),
+  port: v.nullable(v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65_535))),
+});
+export type ProcessProbe = v.InferOutput<typeof ProcessProbe>;
+
+/** What can be checked, cheaply and without side effects, to see whether a fact still holds. */
+export const Probe = v.union([FileProbe, VersionProbe, ProcessProbe]);
 export type Probe = v.InferOutput<typeof Probe>;
+
+export function getFileProbe({ probe }: Pick<Fact, 'probe'>): FileProbe | null {
+  return probe !== undefined && 'path' in probe ? probe : null;
+}
 
 export const MAX_FACT_TEXT_BYTES: number = 64 * 1024;
 export const MAX_FACTS = 10_000;
@@ -53,6 +85,15 @@ export const Fact = v.strictObject({
   detail: v.exactOptional(v.record(v.string(), v.unknown())),
 });
 export type Fact = v.InferOutput<typeof Fact>;
+
+/** The trust and origin that an imported fact had at its sender, and the name of the sender's key here. */
+const Told = v.object({ trust: Trust, origin: Origin, by: v.optional(v.nullable(v.string()), null) });
+export type Told = v.InferOutput<typeof Told>;
+
+export function readTold({ trust, detail }: Pick<Fact, 'trust' | 'detail'>): Told | null {
+  const { success, output } = v.safeParse(Told, detail?.told);
+  return trust === 'imported' && success ? output : null;
+}
 
 const EXACT_SUBJECT: ReadonlySet<FactKind> = new Set(['file', 'command', 'reference']);
 

@@ -12,7 +12,7 @@ export const EndedFacts = v.strictObject({
 });
 export type EndedFacts = v.InferOutput<typeof EndedFacts>;
 
-const Superseded = v.strictObject({
+const SupersededFact = v.strictObject({
   id: FactId,
   /** The fact that replaced it; the same id where only its status changed. */
   by: FactId,
@@ -24,9 +24,9 @@ export const Chain = v.strictObject({
   /** How many of them this handover has, too. */
   carried: v.pipe(v.number(), v.integer(), v.minValue(0)),
   resolved: v.array(EndedFacts),
-  superseded: v.pipe(v.array(Superseded), v.maxLength(MAX_FACTS)),
+  superseded: v.pipe(v.array(SupersededFact), v.maxLength(MAX_FACTS)),
   dropped: v.array(EndedFacts),
-  /** A handover that was written by hand since the previous one, and whose facts were carried over, too. */
+  /** Another handover whose facts were carried over, too: written by hand since the previous one, or of a line of work that was merged. */
   joined: v.exactOptional(HandoverId),
 });
 export type Chain = v.InferOutput<typeof Chain>;
@@ -88,19 +88,21 @@ export const Signer = v.strictObject({ name: v.string(), key: v.string() });
 export type Signer = v.InferOutput<typeof Signer>;
 
 /** Where an imported handover comes from. `detail` has the fields of the original that a handover has no field for. */
-export const Imported = v.strictObject({
+export const ImportOrigin = v.strictObject({
   format: v.string(),
   id: v.string(),
   /** Only for handovers from a bundle: who signed it; null for an unsigned one. */
   signer: v.exactOptional(v.nullable(Signer)),
   detail: v.exactOptional(v.record(v.string(), v.unknown())),
 });
-export type Imported = v.InferOutput<typeof Imported>;
+export type ImportOrigin = v.InferOutput<typeof ImportOrigin>;
 
 const draftEntries = {
   schema: v.literal(HANDOVER_SCHEMA),
   id: HandoverId,
   created_at: Timestamp,
+  /** When somebody last added to it by hand, where that was after the last event of its session. */
+  noted_at: v.exactOptional(Timestamp),
   expires_at: v.nullable(Timestamp),
   project: Project,
   session: Session,
@@ -113,7 +115,7 @@ const draftEntries = {
   chain: v.exactOptional(Chain),
   quality: v.nullable(Quality),
   redactions: v.array(Redaction),
-  imported: v.exactOptional(Imported),
+  imported: v.exactOptional(ImportOrigin),
 };
 
 /** A handover before it is sealed. */
@@ -133,4 +135,19 @@ export type Handover = v.InferOutput<typeof Handover>;
 /** Whether it came in a bundle. Such a handover is listed and searched, but never followed or restored automatically. */
 export function isForeign({ imported }: Pick<Handover, 'imported'>): boolean {
   return imported?.signer !== undefined;
+}
+
+/** The format of what came by `sync`. */
+export const SYNC_FORMAT = 'sync/1';
+
+/** Who signed it. What the same person did elsewhere counts as done here, so its signer is a detail. */
+export function findSigner(imported: ImportOrigin | undefined): Signer | null {
+  const of = imported?.signer ?? (imported?.format === SYNC_FORMAT ? imported.detail?.signer : undefined);
+  const { success, output } = v.safeParse(Signer, of);
+  return success ? output : null;
+}
+
+/** The key, 32 hexadecimal digits, that signed a handover which was made elsewhere; null for one of this store. */
+export function findWriter({ imported }: Pick<Handover, 'imported'>): string | null {
+  return findSigner(imported)?.key.replaceAll(' ', '') ?? null;
 }

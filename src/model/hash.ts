@@ -50,7 +50,7 @@ export function compareCodeUnits(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** What stands in JSON as it is; the quotes are all that `JSON.stringify` would add, at several times the cost. */
+/** Text without anything to escape in JSON: `JSON.stringify` would only add quotes, at several times the cost. */
 const PLAIN = /^[ !#-[\]-~]*$/;
 
 function quote(text: string): string {
@@ -111,8 +111,12 @@ export function printFingerprint(text: string): string {
   return print(takeFingerprint(text));
 }
 
-/** A variant for long texts that takes four bytes at a time: in a hook, code runs once and is not optimised. */
 export function printLongFingerprint(text: string): string {
+  return print(takeLongFingerprint(text));
+}
+
+/** A variant for long texts that takes four bytes at a time: in a short run, code is not optimised. */
+export function takeLongFingerprint(text: string): Fingerprint {
   const bytes = Buffer.from(text);
   const words = new Int32Array(Math.ceil(bytes.length / 4));
   new Uint8Array(words.buffer).set(bytes);
@@ -124,7 +128,7 @@ export function printLongFingerprint(text: string): string {
     high = Math.imul(high ^ word ^ (low >>> 15), 0x85ebca6b);
     low ^= high >>> 13;
   }
-  return print({ low: low >>> 0, high: high >>> 0 });
+  return { low: low >>> 0, high: high >>> 0 };
 }
 
 function print({ low, high }: Fingerprint): string {

@@ -23,4 +23,10 @@ export function formatIdTime(ms: number): string {
   return `${date.replaceAll('-', '')}-${time.slice(0, 8).replaceAll(':', '')}`;
 }
 
+/** The second in which a handover with this id was made. */
+export function readIdTime(id: string): number {
+  const [, year, month, day, hours, minutes, seconds] = /^(....)(..)(..)-(..)(..)(..)/.exec(id) ?? [];
+  return Date.parse(`${year}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+}
+
 export const PROJECT_ID: RegExp = /^p-[0-9a-hjkmnp-tv-z]{16}$/;

@@ -16,6 +16,7 @@ export const JOURNAL_EVENTS = [
   'resolved',
   'refuted',
   'superseded',
+  'late',
   'forgotten',
   'quarantined',
   'acknowledged',

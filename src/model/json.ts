@@ -22,7 +22,7 @@ export function parseJson(text: string, what: string, limits: JsonLimits = RECOR
   }
   try {
     const value: unknown = JSON.parse(text);
-    if (/__proto__|\\u005f/i.test(text)) dropPrototypeKeys(value);
+    if (text.includes('__proto__') || text.includes('\\u005')) dropPrototypeKeys(value);
     return value;
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause;
@@ -40,19 +40,25 @@ const CLOSE_OBJECT = 0x7d;
 /** Whether brackets outside strings are nested deeper than this. */
 function isDeeper(text: string, maxDepth: number): boolean {
   let depth = 0;
-  let inString = false;
   for (let i = 0; i < text.length; i++) {
     const code = text.charCodeAt(i);
-    if (inString) {
-      if (code === BACKSLASH) i++;
-      else if (code === QUOTE) inString = false;
-    } else if (code === QUOTE) inString = true;
+    if (code === QUOTE) i = findStringEnd(text, i);
     else if (code === OPEN_ARRAY || code === OPEN_OBJECT) {
       depth++;
       if (depth > maxDepth) return true;
     } else if (code === CLOSE_ARRAY || code === CLOSE_OBJECT) depth--;
   }
   return false;
+}
+
+/** The quote that closes the string which begins at a place; the end of the text where there is none. */
+function findStringEnd(text: string, start: number): number {
+  for (let end = text.indexOf('"', start + 1); end !== -1; end = text.indexOf('"', end + 1)) {
+    let before = end - 1;
+    while (text.charCodeAt(before) === BACKSLASH) before--;
+    if ((end - before) % 2 === 1) return end;
+  }
+  return text.length;
 }
 
 function dropPrototypeKeys(root: unknown): void {
@@ -63,4 +69,13 @@ function dropPrototypeKeys(root: unknown): void {
     if (Object.hasOwn(value, '__proto__')) Reflect.deleteProperty(value, '__proto__');
     for (const child of Object.values(value)) open.push(child);
   }
+}
+
+/** Applies `change` to every string and key of a JSON value. A key that becomes `__proto__` is dropped. */
+export function mapTexts(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value);
+  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
+  if (typeof value !== 'object' || value === null) return value;
+  const entries = Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]);
+  return Object.fromEntries(entries.filter(([key]) => key !== '__proto__'));
 }

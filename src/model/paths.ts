@@ -5,8 +5,15 @@ const WINDOWS_PATH = /^[A-Za-z]:\\|^\\\\|^[^/]*\\[^/]*$/;
 
 /** The last part of a path, with slashes or backslashes. */
 export function baseName(path: string): string {
-  const slash = WINDOWS_PATH.test(path) ? /[\\/]+/ : /\/+/;
+  const slash = path.includes('\\') && WINDOWS_PATH.test(path) ? /[\\/]+/ : /\/+/;
   return path.split(slash).findLast((part) => part !== '') ?? path;
+}
+
+const PROSE_FILE = /\.(?:mdx?|rst|txt|adoc)$/i;
+
+/** By its ending: a document for people, not code. */
+export function isProse(path: string): boolean {
+  return PROSE_FILE.test(path);
 }
 
 const ABSOLUTE = /^(?:[/~]|[A-Za-z]:\/)/;

@@ -54,13 +54,39 @@ export const Workspace = v.strictObject({
 });
 export type Workspace = v.InferOutput<typeof Workspace>;
 
+/** The folder worked in; empty for an import, which names no folder of its sender. */
+export function printFolder({ root, folder }: Pick<Workspace, 'root' | 'folder'>): string {
+  return [root === ELSEWHERE ? '' : root, folder].filter((part) => part !== '').join('/');
+}
+
+/** The root of a worktree that is on no known machine. */
+export const ELSEWHERE = '.';
+
+/**
+ * Something that a handover states and that was looked at again. `unknown`: it cannot be told. `now` says what is so
+ * instead; null where it holds, or nothing is known.
+ */
+export interface Claim {
+  /** The fact that states it; null for the state of git. */
+  fact: string | null;
+  about:
+    | ('branch' | 'head' | 'upstream' | 'uncommitted' | 'commit')
+    | ('file' | 'name' | 'todo' | 'check' | 'version' | 'process');
+  what: string;
+  state: 'holds' | 'changed' | 'gone' | 'unknown';
+  now: string | null;
+}
+
 /** What changed in the worktree since a handover's last recorded activity. */
 export interface ChangesSince {
   ageMs: number;
+  /** Since somebody added to it by hand; null where nobody did. */
+  noteAgeMs: number | null;
   /** Null when the branch is the same, or unknown on one side. */
   branch: { before: string | null; after: string | null } | null;
   /** `commits` are those made since, newest first; empty where git cannot list them. */
   head: { before: string | null; after: string | null; commits: Commit[] } | null;
-  /** Files that the handover mentions. */
-  files: { path: string; change: 'changed' | 'gone' }[];
+  /** Files that the handover mentions. One that was only `written` may hold what it held. */
+  files: { path: string; change: 'changed' | 'gone' | 'written' }[];
+  claims: Claim[];
 }

@@ -172,18 +172,31 @@ export function pathOfSeal(folder: CacheFolder, { name }: CacheName): string {
 }
 
 /**
- * The digest of a file, by which rot in any byte of it can be seen, also in bytes that SQLite does not use. Of a large one
- * only its size and time, by which it is seen that somebody else wrote to it; its rows have marks of their own.
+ * The size and time of a file, by which it is seen that somebody else wrote to it, and its digest, by which rot in any
+ * byte can be seen, also in bytes that SQLite does not use. A large one has no digest; its rows have marks of their own.
  */
 export function computeSeal(path: string): string {
-  if ((measureRegularFile(path) ?? 0) > MAX_HASHED_BYTES) return `as of ${describeFileState(path)}\n`;
-  return `${sha256Hex(readRegularFile(path, MAX_HASHED_BYTES))}\n`;
+  const isHashed = (measureRegularFile(path) ?? 0) <= MAX_HASHED_BYTES;
+  return `${describeState(path)}\n${isHashed ? `${sha256Hex(readRegularFile(path, MAX_HASHED_BYTES))}\n` : ''}`;
 }
 
-/** Under the lock it is certain; without it, a writer may be between its commit and its seal. */
-export function checkCacheSeal(folder: CacheFolder, cache: CacheName): 'intact' | 'broken' | 'none' {
+function describeState(path: string): string {
+  return `as of ${describeFileState(path)}`;
+}
+
+/**
+ * By the digest only where size or time differ, unless rot is looked for: hashing would take longer than a query. Under
+ * the lock it is certain; without it, a writer may be between its commit and its seal.
+ */
+export function checkCacheSeal(
+  folder: CacheFolder,
+  cache: CacheName,
+  { findRot = false }: { findRot?: boolean } = {},
+): 'intact' | 'broken' | 'none' {
   const seal = pathOfSeal(folder, cache);
   const path = pathOfCache(folder, cache);
   if (measureRegularFile(seal) === null || measureRegularFile(path) === null) return 'none';
-  return readRegularFile(seal, 1024).toString('latin1') === computeSeal(path) ? 'intact' : 'broken';
+  const [state, digest] = readRegularFile(seal, 1024).toString('latin1').split('\n');
+  if (state === describeState(path) && (digest === '' || !findRot)) return 'intact';
+  return digest !== '' && computeSeal(path).split('\n')[1] === digest ? 'intact' : 'broken';
 }

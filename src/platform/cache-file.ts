@@ -2,7 +2,15 @@ import { constants, fchmodSync, lstatSync, openSync, renameSync, rmSync, type St
 import { basename, join } from 'node:path';
 import { deserialize, serialize } from 'node:v8';
 import { attempt } from '../errors.ts';
-import { isAbandonedTemp, isTempName, makeQuickTempPath, makeTempPath, removeFile, useFile } from './durable-file.ts';
+import {
+  discardOnFailure,
+  isAbandonedTemp,
+  isTempName,
+  makeQuickTempPath,
+  makeTempPath,
+  removeFile,
+  useFile,
+} from './durable-file.ts';
 import { listFolder } from './folders.ts';
 
 /** Encoded data can be read by this version of Node only. */
@@ -31,13 +39,10 @@ export function writeSmallCacheFile(path: string, text: string): void {
 }
 
 function replace(path: string, parts: readonly Uint8Array[], temp: string): void {
-  try {
+  discardOnFailure(temp, () => {
     writeParts(temp, parts);
     renameSync(temp, path);
-  } catch (error) {
-    removeFile(temp);
-    throw error;
-  }
+  });
 }
 
 function writeParts(path: string, parts: readonly Uint8Array[]): void {
@@ -48,6 +53,10 @@ function writeParts(path: string, parts: readonly Uint8Array[]): void {
       for (let done = 0; done < part.length; ) done += writeSync(fd, part, done);
     }
   });
+}
+
+export function removeCacheFolder(path: string): void {
+  rmSync(path, { recursive: true, force: true });
 }
 
 /** Removes the files that were not written for the longest time until the limits hold. `isKept` exempts a name. */

@@ -1,14 +1,18 @@
+import { rescue } from '../errors.ts';
 import {
   type CacheDatabase,
   type CacheFolder,
   type CacheName,
   checkCacheSeal,
   computeSeal,
+  isCacheTrouble,
+  openCacheFile,
   pathOfCache,
   pathOfSeal,
   RowDamage,
 } from './cache-database.ts';
 import {
+  discardOnFailure,
   ensurePrivateFile,
   identifyFile,
   makeTempPath,
@@ -56,7 +60,7 @@ export function rebuildCache(
   withCacheLock(folder, cache, () => {
     if (identifyFile(path) !== old) return;
     const temp = makeTempPath(path);
-    try {
+    discardOnFailure(temp, () => {
       buildCache(driver, temp, (database) => {
         fill(database);
         database.exec(`PRAGMA user_version = ${cache.version}`);
@@ -64,10 +68,7 @@ export function rebuildCache(
       removeFile(pathOfSeal(folder, cache));
       removeFile(`${path}-journal`);
       moveFileDurably(temp, path);
-    } catch (error) {
-      removeFile(temp);
-      throw error;
-    }
+    });
     sealCache(folder, cache);
   });
 }
@@ -85,8 +86,8 @@ function buildCache(driver: SqlDriver, path: string, fill: (database: SqlDatabas
   syncFile(path);
 }
 
-function inTransaction(database: SqlDatabase, work: () => void): void {
-  database.exec('BEGIN IMMEDIATE');
+export function inTransaction(database: SqlDatabase, work: () => void, begin = 'BEGIN IMMEDIATE'): void {
+  database.exec(begin);
   try {
     work();
   } catch (error) {
@@ -94,6 +95,30 @@ function inTransaction(database: SqlDatabase, work: () => void): void {
     throw error;
   }
   database.exec('COMMIT');
+}
+
+/**
+ * Writes a cache anew without what was deleted from it: what SQLite moves between pages stays behind in them, though it overwrites
+ * what it deletes. One that cannot be written now is removed.
+ */
+export function compactCache(folder: CacheFolder, driver: SqlDriver, cache: CacheDatabase): void {
+  const compact = (): void =>
+    withCacheLock(folder, cache, () => {
+      const database = openCacheFile(folder, driver, cache);
+      if (database === null) return;
+      try {
+        removeFile(pathOfSeal(folder, cache));
+        database.exec('VACUUM');
+      } finally {
+        database.close();
+      }
+      sealCache(folder, cache);
+    });
+  rescue(
+    (error): error is unknown => isCacheTrouble(error),
+    () => dropCache(folder, cache),
+    compact,
+  );
 }
 
 /** Removes a cache: whoever needs it rebuilds it. */

@@ -24,6 +24,16 @@ interface CacheContent {
   codes: ReadonlyMap<string, Buffer>;
 }
 
+/**
+ * Has V8 compile patterns at once, and optimise late: what is optimised for the first rows of a transcript is soon thrown away.
+ * Call it before a program is opened, always or never for a cache file: V8 refuses code that was cached under other flags.
+ */
+export function optimizeLater(): void {
+  // A later Node may not know a flag, and would complain to the user.
+  if (Number.parseInt(process.versions.node, 10) > 24) return;
+  process.getBuiltinModule?.('node:v8').setFlagsFromString('--interrupt-budget=1000000 --no-regexp-tier-up');
+}
+
 /** Enough for the names of all files. */
 const HEADER_BYTES = 8192;
 const MAX_BYTES = 16 * 1024 * 1024;
@@ -85,7 +95,7 @@ export function openCachedProgram(
 }
 
 /** Modules of Node that take milliseconds to load and are seldom called: loaded at the first use. */
-const SLOW: ReadonlySet<string> = new Set(['node:crypto', 'node:child_process']);
+const SLOW: ReadonlySet<string> = new Set(['node:crypto', 'node:child_process', 'node:v8', 'node:zlib']);
 
 function requireLazily(load: () => object): object {
   let loaded: object | undefined;

@@ -14,7 +14,7 @@ import {
   writeSync,
 } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import { attempt, catchErrno, HandoverError, hasErrno, isErrno } from '../errors.ts';
+import { attempt, catchErrno, catchIf, HandoverError, hasErrno, isErrno } from '../errors.ts';
 import { sleep } from './machine.ts';
 import { describeSelf, formatIdentity, isAlive, parseIdentity } from './process-identity.ts';
 
@@ -54,19 +54,13 @@ type TakeTurns = <T>(work: () => T) => T;
 export function createFileDurably(
   path: string,
   data: string | Uint8Array,
-  takeTurns: TakeTurns = (work) => work(),
+  { takeTurns = (work) => work(), mode = PRIVATE_FILE }: { takeTurns?: TakeTurns; mode?: FileAccess['mode'] } = {},
 ): boolean {
-  const temp = writeTemp(path, data, PRIVATE);
+  const temp = writeTemp(path, data, { mode });
   const created = discardOnFailure(temp, () => linkExclusively(temp, path, takeTurns));
   discard(temp);
-  if (!created) return false;
-  try {
-    syncFolder(dirname(path));
-  } catch (error) {
-    removeFile(path);
-    throw error;
-  }
-  return true;
+  if (created) discardOnFailure(path, () => syncFolder(dirname(path)));
+  return created;
 }
 
 /** One write, so that lines of concurrent writers never mix. Closes a torn last line, which would swallow this one. */
@@ -85,10 +79,24 @@ export function appendLineDurably(path: string, line: string): void {
   if (existing === null) syncFolder(dirname(path));
 }
 
+/** Puts other bytes in the place of as many. What others append meanwhile stays. */
+export function overwriteDurably(path: string, parts: Iterable<{ at: number; bytes: Uint8Array }>): void {
+  withRegularFile(path, constants.O_RDWR, (fd) => {
+    for (const { at, bytes } of parts) {
+      const written = writeSync(fd, bytes, 0, bytes.length, at);
+      if (written !== bytes.length) throw shortWriteError(path, written, bytes.length);
+    }
+    fsyncSync(fd);
+  });
+}
+
 /** Reads a whole regular file: a link, a pipe or a device is refused, and never waited for. */
 export function readRegularFile(path: string, maxBytes: number): Buffer {
   return withRegularFile(path, constants.O_RDONLY, (fd, size) => {
-    if (size > maxBytes) throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `${path} is larger than ${maxBytes} bytes`);
+    if (size > maxBytes)
+      throw new HandoverError('HANDOVER_TEXT_TOO_LARGE', `${path} is larger than ${maxBytes} bytes`, {
+        hint: 'Move it away, or split it.',
+      });
     return readAt(fd, 0, size);
   });
 }
@@ -246,7 +254,8 @@ function readAt(fd: number, offset: number, length: number): Buffer {
   return buffer.subarray(0, done);
 }
 
-function discardOnFailure<T>(temp: string, work: () => T): T {
+/** Removes a file that was just written where the work that it was for fails. */
+export function discardOnFailure<T>(temp: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
@@ -257,14 +266,22 @@ function discardOnFailure<T>(temp: string, work: () => T): T {
 
 /** A failure to clean up must not hide its cause: a temp file that stays is removed later as abandoned. */
 function discard(temp: string): void {
-  try {
-    removeFile(temp);
-  } catch (error) {
-    if (!isErrno(error)) throw error;
-  }
+  catchIf(isErrno, undefined, () => removeFile(temp));
 }
 
 const NO_HARD_LINKS = ['EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK'];
+
+/** Whether files can be created exclusively in a folder, whoever creates them on which machine. */
+export function hasHardLinks(folder: string): boolean {
+  const temp = writeTemp(join(folder, 'link'), '', PRIVATE);
+  const other = makeTempPath(join(folder, 'link'));
+  try {
+    return attempt(() => linkSync(temp, other), ...NO_HARD_LINKS);
+  } finally {
+    discard(temp);
+    discard(other);
+  }
+}
 
 function linkExclusively(temp: string, path: string, takeTurns: TakeTurns): boolean {
   try {
@@ -313,7 +330,7 @@ function regularSize(fd: number, path: string): number {
 
 function notRegularError(path: string, cause?: unknown): HandoverError {
   return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, {
-    hint: 'A link, pipe or device is in the place of a file of the store. Move it away, then run: handover doctor',
+    hint: 'A link, pipe or device is in the place of a file. Name another, or move it away; in the store, run then: handover doctor',
     cause,
   });
 }

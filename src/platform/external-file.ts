@@ -1,5 +1,5 @@
 import { type BigIntStats, closeSync, constants, fstatSync, openSync, readdirSync, readSync, statSync } from 'node:fs';
-import { catchErrno } from '../errors.ts';
+import { catchErrno, catchError, HandoverError, hasErrno, notFoundError } from '../errors.ts';
 import { OUT_OF_REACH } from './folders.ts';
 
 /* Files of other programs. What cannot be read counts as missing. */
@@ -79,6 +79,21 @@ function fill(fd: number, buffer: Buffer, from: number): Buffer {
   return buffer.subarray(0, filled);
 }
 
+/** Opens a file that somebody named: links are followed, pipes are not waited for. */
+export function openToRead(path: string, hint: string): number {
+  try {
+    return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  } catch (cause) {
+    if (hasErrno(cause, 'ENXIO', 'EOPNOTSUPP')) throw notAFileError(path, hint);
+    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
+    throw notFoundError(`there is no file ${path}`, hint);
+  }
+}
+
+export function notAFileError(path: string, hint: string): HandoverError {
+  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, { hint });
+}
+
 /** The names in a folder, in no order. */
 export function listNames(folder: string): string[] {
   return catchErrno(UNREADABLE, [], () => readdirSync(folder));
@@ -90,11 +105,7 @@ export function decompressZstd(bytes: Buffer, maxBytes: number): Buffer | null {
   const zlib = process.getBuiltinModule?.('node:zlib') ?? {};
   const decompress: unknown = Reflect.get(zlib, 'zstdDecompressSync');
   if (typeof decompress !== 'function') return null;
-  try {
-    const content: unknown = decompress(bytes, { maxOutputLength: maxBytes });
-    return Buffer.isBuffer(content) ? content : null;
-  } catch (error) {
-    if (error instanceof Error) return null;
-    throw error;
-  }
+  const unpack = (): unknown => decompress(bytes, { maxOutputLength: maxBytes });
+  const content = catchError(Error, null, unpack);
+  return Buffer.isBuffer(content) ? content : null;
 }

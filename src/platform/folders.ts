@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { attempt, catchErrno, HandoverError } from '../errors.ts';
 import { syncFolder } from './durable-file.ts';
 
@@ -134,6 +134,22 @@ export function makePrivate(entry: Entry): void {
   chmodSync(entry.path, entry.kind === 'folder' ? 0o700 : 0o600);
 }
 
+/** Runs work with a private temporary folder, removed afterwards. */
+export function withTempFolder<T>(work: (folder: string) => T): T {
+  const folder = mkdtempSync(join(tmpdir(), 'agent-handover-'));
+  try {
+    return work(folder);
+  } finally {
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
+
+/** Not durable: for temporary files. */
+export function writeWithFolders(path: string, data: string | Uint8Array): void {
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, data, { mode: 0o600 });
+}
+
 /** Runs work with a text in a private temp file, removed afterwards. */
 export async function withTempFile<T>(name: string, text: string, work: (path: string) => Promise<T>): Promise<T> {
   const folder = mkdtempSync(join(tmpdir(), 'agent-handover-'));
@@ -154,6 +170,16 @@ export function resolveRealPath(path: string): string | null {
   return catchErrno(OUT_OF_REACH, null, () => realpathSync.native(path));
 }
 
+/** Whether a path is a folder or in it, with the links of both resolved. */
+export function isInside(path: string, folder: string): boolean {
+  return isLexicallyInside(resolveRealPath(path) ?? path, resolveRealPath(folder) ?? folder);
+}
+
+export function isLexicallyInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
 /** Follows links, as the two below do. */
 export function isFolder(path: string): boolean {
   return statOrNull(path)?.isDirectory() ?? false;
@@ -163,14 +189,23 @@ export function pathExists(path: string): boolean {
   return statOrNull(path) !== null;
 }
 
+/**
+ * Whether a program that reads a path gets at most so many bytes at once: a regular file, or what holds nothing: no file,
+ * a folder, or /dev/null, by which sandboxes hide files.
+ */
+export function isFileWithin(path: string, mostBytes: number): boolean {
+  const stat = statOrNull(path);
+  if (stat === null || stat.isDirectory()) return true;
+  return stat.isFile() ? stat.size <= mostBytes : stat.rdev === statOrNull('/dev/null')?.rdev;
+}
+
 /** The real path of a folder named by the user. */
 export function requireFolder(path: string): string {
   const real = resolveRealPath(path);
   if (real !== null && isFolder(real)) return real;
   const wrong = real === null ? 'does not exist or cannot be reached' : 'is not a folder';
-  throw new HandoverError('HANDOVER_PROJECT_MISSING', `${path} ${wrong}`, {
-    hint: 'Pass the path of an existing folder, or run the command inside the project.',
-  });
+  const hint = 'Pass the path of an existing folder, or run the command inside the project.';
+  throw new HandoverError('HANDOVER_PROJECT_MISSING', `${path} ${wrong}`, { hint });
 }
 
 function statOrNull(path: string): Stats | null {

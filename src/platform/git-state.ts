@@ -1,11 +1,20 @@
 import { basename, join } from 'node:path';
-import { cleanLine } from '../model/text.ts';
+import { catchIf, isFailure } from '../errors.ts';
+import { cleanLine, revealControls } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import type { ChangedFile, Commit, GitFacts, GitOperation } from '../model/workspace.ts';
 import { isOwnTempName } from './durable-file.ts';
 import { pathExists, requireFolder } from './folders.ts';
-import { type GitOptions, locateRepository, runGitOrNull } from './git.ts';
+import {
+  type GitOptions,
+  type Head,
+  locateRepository,
+  type Repository,
+  runGitOrNull,
+  runWithoutFilters,
+} from './git.ts';
 import type { Machine } from './machine.ts';
+import { findOddGitFile } from './worktree.ts';
 
 type StatusFacts = Omit<GitFacts, 'operation' | 'commits'>;
 
@@ -14,35 +23,61 @@ const MAX_COMMITS = 10;
 const MAX_SUBJECT_CHARACTERS = 200;
 const MAX_LOG_BYTES = 4 * 1024 * 1024;
 
+/** What git may take for all of it. Most worktrees take a hundredth. */
+const FACTS_MS = 3000;
+const LEAST_MS = 300;
+
 /** Null outside git, in a bare repository and without git. `changed_total` is null where git cannot list in time. */
-export function readGitFacts(root: string, machine: Machine, options: { timeoutMs?: number } = {}): GitFacts | null {
-  const repository = locateRepository(requireFolder(root), machine.env);
+export function readGitFacts(
+  root: string,
+  machine: Machine,
+  options: { timeoutMs?: number; repository?: Repository } = {},
+): GitFacts | null {
+  const repository = options.repository ?? locateRepository(requireFolder(root), machine.env);
   if (repository.state !== 'present' || repository.top === null) return null;
-  const git = { ...options, cwd: repository.top, env: machine.env };
-  const status = readStatus(git);
-  const commits = status?.head === null ? [] : readCommits(git);
+  const until = Date.now() + (options.timeoutMs ?? FACTS_MS);
+  const { top: cwd } = repository;
+  const limit = (): GitOptions => ({ cwd, env: machine.env, timeoutMs: Math.max(LEAST_MS, until - Date.now()) });
+  const { upstream, ...head } = readHead(limit());
+  const commits = head.commit === null ? [] : readCommits(limit());
+  const status = readStatus(repository, head, limit());
+  const branch = head.ref === null ? null : revealControls(head.ref.replace(/^refs\/heads\//, ''));
   return {
-    ...(status ?? {
-      ...parseStatus(new Uint8Array(), 0),
-      ...UNKNOWN_CHANGES,
-      branch: readBranch(git),
-      head: commits[0]?.hash ?? null,
-    }),
+    ...(status ?? { ...parseStatus(new Uint8Array(), 0), ...UNKNOWN_CHANGES, branch, head: head.commit }),
+    ...upstream,
+    upstream: upstream.upstream === null ? null : revealControls(upstream.upstream),
     operation: findOperation(repository.gitDir),
     commits,
   };
 }
 
+function readHead(git: GitOptions): Head & { upstream: Pick<GitFacts, 'upstream' | 'ahead' | 'behind'> } {
+  const ask = (...args: string[]): string => runGitOrNull(args, git)?.stdout.toString('utf8') ?? '';
+  const [, ref = null] = /^(refs\/(?!.*\.\.).+)\n$/.exec(ask('symbolic-ref', '--quiet', 'HEAD')) ?? [];
+  if (ref === null) {
+    const commit = ask('rev-parse', '--verify', '--quiet', 'HEAD^{commit}').trim() || null;
+    return { ref, commit, upstream: { upstream: null, ahead: null, behind: null } };
+  }
+  const answer = ask('for-each-ref', '--format=%(objectname) %(upstream:track)%(upstream:short)', ref);
+  const [, commit = null, track = '', upstream = null] = /^(\w+) (?:\[(.*?)\])?(.+)?\n$/.exec(answer) ?? [];
+  const count = (side: RegExp): number | null =>
+    upstream === null || track === 'gone' ? null : Number(side.exec(track)?.[1] ?? 0);
+  return { ref, commit, upstream: { upstream, ahead: count(/ahead (\d+)/), behind: count(/behind (\d+)/) } };
+}
+
 /** Not the contents of submodules: git would start itself in them, under their own configuration. */
 const STATUS = [
-  ...['status', '--porcelain=v2', '--branch', '--ahead-behind', '-z'],
+  ...['status', '--porcelain=v2', '--branch', '--no-ahead-behind', '-z'],
   ...['--untracked-files=normal', '--ignored=no', '--renames', '--ignore-submodules=dirty'],
 ];
 
-function readStatus(git: GitOptions): StatusFacts | null {
-  const result = runGitOrNull(STATUS, git);
+function readStatus(repository: Repository, head: Head, git: GitOptions): StatusFacts | null {
+  if (findOddGitFile(git.cwd, { forStatus: true }) !== null) return null;
+  const result = catchIf(isFailure, null, () => runWithoutFilters(STATUS, { ...repository, head }, git));
   if (result === null || (result.status !== 0 && !result.truncated)) return null;
   const facts = parseStatus(result.stdout, MAX_CHANGED);
+  // Git may know forms of repository that are not known here.
+  if (facts.head !== head.commit) return null;
   return result.truncated ? { ...facts, ...UNKNOWN_CHANGES } : facts;
 }
 
@@ -60,10 +95,18 @@ const COMMIT_RECORDS: readonly string[] = [
   ...['--no-notes', '--no-color', '--no-show-signature'],
 ];
 
-function readCommits(git: GitOptions): Commit[] {
-  const log = ['log', ...NOT_OF_MEMORY, `--max-count=${MAX_COMMITS}`, ...COMMIT_RECORDS, '--no-patch', 'HEAD', '--'];
+function readCommits(git: GitOptions, which: readonly string[] = [`--max-count=${MAX_COMMITS}`]): Commit[] {
+  const log = ['log', ...NOT_OF_MEMORY, ...which, ...COMMIT_RECORDS, '--no-patch', 'HEAD', '--'];
   const result = runGitOrNull(log, { ...git, maxBytes: MAX_LOG_BYTES });
   return result === null ? [] : [...splitRecords(result.stdout)].flatMap(parseCommit);
+}
+
+const MAX_COMMITS_SINCE = 1000;
+
+/** The commits of the current branch since then, newest first. Empty outside git. */
+export function readCommitsSince(root: string, sinceMs: number, { env }: Machine): Commit[] {
+  const which = [`--since=@${Math.floor(sinceMs / 1000)}`, `--max-count=${MAX_COMMITS_SINCE}`];
+  return readCommits({ cwd: root, env, timeoutMs: FACTS_MS }, which);
 }
 
 function parseCommit(record: Buffer): Commit[] {
@@ -75,12 +118,6 @@ function parseCommit(record: Buffer): Commit[] {
 
 export function cutCharacters(text: string, most: number): string {
   return [...text.slice(0, 2 * most)].slice(0, most).join('').trimEnd();
-}
-
-function readBranch(git: GitOptions): string | null {
-  const result = runGitOrNull(['symbolic-ref', '--quiet', 'HEAD'], git);
-  const [, branch] = /^refs\/heads\/(.+)\n$/.exec(result?.stdout.toString('utf8') ?? '') ?? [];
-  return branch ?? null;
 }
 
 /** A rebase stops within merges and picks of its own, so it comes first. */
@@ -118,7 +155,7 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     const kind = String.fromCharCode(record[0] ?? 0);
     if (kind === '#') {
       const [, key, value] = /^# (branch\.[a-z]+) (.+)$/s.exec(record.toString('utf8')) ?? [];
-      if (key !== undefined && value !== undefined) headers.set(key, value);
+      if (key !== undefined && value !== undefined) headers.set(key, revealControls(value));
       continue;
     }
     const from = kind === '2' ? records.next().value : undefined;
@@ -127,9 +164,9 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     const path = skipFields(record, fieldsBefore);
     if (path === null || (kind === '?' && isOwnTempName(basename(path.toString('utf8'))))) continue;
     total += 1;
-    if (kind === '?') addWithin(untracked, limit, () => path.toString('utf8'));
-    else if (kind === 'u') addWithin(conflicted, limit, () => path.toString('utf8'));
-    else addWithin(changes, limit, () => describeChange(record, path.toString('utf8'), from?.toString('utf8')));
+    if (kind === '?') addWithin(untracked, limit, () => showName(path));
+    else if (kind === 'u') addWithin(conflicted, limit, () => showName(path));
+    else addWithin(changes, limit, () => describeChange(record, showName(path), from && showName(from)));
   }
   const tracked = changes.slice(0, limit - conflicted.length);
   const listed = conflicted.length + tracked.length;
@@ -142,6 +179,11 @@ export function parseStatus(bytes: Uint8Array, limit: number): StatusFacts {
     changed_total: total,
     changed_cut: Math.min(listed + untracked.length, limit) < total,
   };
+}
+
+/** As names are shown: nobody opens what git lists, and a handover keeps no character that is not seen. */
+function showName(bytes: Buffer): string {
+  return revealControls(bytes.toString('utf8'));
 }
 
 /** How many space-separated fields stand before the path, by the kind of record. */
@@ -261,7 +303,7 @@ function parseHistory(bytes: Uint8Array): FileHistory {
     if (/^[RC]\d*$/.test(text)) {
       const from = records.next().value;
       records.next();
-      if (from !== undefined && text.startsWith('R')) names.add(from.toString('utf8'));
+      if (from !== undefined && text.startsWith('R')) names.add(showName(from));
     } else if (/^[A-Z]$/.test(text)) records.next();
     else commits.push(...parseCommit(record));
   }

@@ -30,15 +30,30 @@ export async function sendRequest(
   });
 }
 
-/** `fetch` with a time limit over all of the answer, without redirections, and with a coded error for a failing network. */
-export function limitFetch(timeoutMs: number): typeof fetch {
+/**
+ * `fetch` with a limit to time and size of all of the answer, without redirections, and with a coded error for a failing
+ * network. Of an answer that is too large no more than the limit is read.
+ */
+export function limitFetch(timeoutMs: number, maxBytes = Number.POSITIVE_INFINITY): typeof fetch {
   return async (input, init) => {
     return await explainFailures(input, timeoutMs, async (limits) => {
       const answer = await fetch(input, { ...init, ...limits });
-      const bytes = answer.body === null ? null : await answer.arrayBuffer();
-      return new Response(bytes, { status: answer.status, headers: answer.headers });
+      const { status, headers, body } = answer;
+      if (body === null) return new Response(null, { status, headers });
+      const chunks: Uint8Array<ArrayBuffer>[] = [];
+      let size = 0;
+      for await (const chunk of body) {
+        size += chunk.length;
+        if (size > maxBytes) throw answerTooLargeError(maxBytes);
+        chunks.push(chunk);
+      }
+      return new Response(new Blob(chunks), { status, headers });
     });
   };
+}
+
+function answerTooLargeError(maxBytes: number): HandoverError {
+  return new HandoverError('HANDOVER_TEXT_TOO_LARGE', `an answer is larger than ${maxBytes} bytes, and was not read`);
 }
 
 async function explainFailures<T>(

@@ -1,5 +1,5 @@
-import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { HandoverError, hasErrno } from '../errors.ts';
+import { closeSync, fstatSync, readSync } from 'node:fs';
+import { notAFileError, openToRead } from './external-file.ts';
 
 export interface Line {
   /** A view that is valid until the next line is asked for. Without the line end. */
@@ -37,12 +37,9 @@ const MAX_LINE_BYTES = 64 * 1024 * 1024;
 
 /** The lines of a regular file, one after the other, in memory that does not grow with the file. */
 export function* readLines(path: string, options: LineOptions = {}): Generator<Line> {
-  const fd = openOrExplain(path);
+  const fd = openToRead(path, 'List sessions: handover sessions');
   try {
-    if (!fstatSync(fd).isFile()) {
-      const hint = 'Pass the path of a transcript.';
-      throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is not a regular file`, { hint });
-    }
+    if (!fstatSync(fd).isFile()) throw notAFileError(path, 'Pass the path of a transcript.');
     yield* splitLines(fd, options);
   } finally {
     closeSync(fd);
@@ -88,16 +85,5 @@ function* splitLines(
       offset += filled;
       filled = 0;
     }
-  }
-}
-
-/** Links are followed: agents' homes are often linked. Pipes are not waited for. */
-function openOrExplain(path: string): number {
-  try {
-    return openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
-  } catch (cause) {
-    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    const hint = 'List sessions: handover sessions';
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint, cause });
   }
 }

@@ -1,6 +1,6 @@
 import { constants, fstatSync, lstatSync, openSync, readdirSync, readSync } from 'node:fs';
 import { join } from 'node:path';
-import { hasErrno } from '../errors.ts';
+import { catchError, hasErrno } from '../errors.ts';
 import { useFile } from './durable-file.ts';
 import { type ProcessIdentity, parseIdentity } from './process-identity.ts';
 
@@ -26,7 +26,7 @@ export function formatClaim({ holder, state, at }: Claim<string>): string {
 
 /** Null for every text that `formatClaim` does not give. */
 export function parseClaim(text: string): Claim<ProcessIdentity> | null {
-  const value = parseJson(text);
+  const value = catchError(SyntaxError, undefined, (): unknown => JSON.parse(text));
   if (typeof value !== 'object' || value === null) return null;
   if (!('holder' in value) || !('state' in value) || !('at' in value)) return null;
   const { holder, state, at } = value;
@@ -66,15 +66,6 @@ function findProblem(path: string): string | null {
     if (hasErrno(error, 'ENOENT')) return null;
     if (hasErrno(error, 'ELOOP', 'EMLINK', 'EISDIR', 'ENXIO')) return 'it is not a file';
     if (hasErrno(error, 'EACCES', 'EPERM', 'EBUSY', 'EIO')) return 'it cannot be read';
-    throw error;
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
     throw error;
   }
 }

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { attempt, catchErrno, HandoverError, hasErrno } from '../errors.ts';
-import { removeFile } from './durable-file.ts';
+import { discardOnFailure, removeFile } from './durable-file.ts';
 import { formatClaim, parseClaim, readClaimFile, SAFE_OPEN, UNFINISHED_MS } from './lock-claim.ts';
 import { type Clock, readTimer, sleep } from './machine.ts';
 import { describeSelf, formatIdentity, isAlive, type ProcessIdentity, parseIdentity } from './process-identity.ts';
@@ -55,6 +55,8 @@ export interface Lock {
   readonly damaged: readonly string[];
   /** Does nothing when called again. */
   release(): void;
+  /** The same, and leaves no file of the lock. */
+  discard(): void;
 }
 
 interface Site extends Required<Omit<LockOptions, 'waitMs'>> {
@@ -178,6 +180,10 @@ function holdLock(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
       held = false;
       release(site, own);
     },
+    discard() {
+      if (held && isStillOwn(own)) retryWhileOpen(() => removeFile(own.file));
+      held = false;
+    },
   };
   try {
     for (const claim of passed) {
@@ -195,20 +201,13 @@ function holdLock(site: Site, own: OwnClaim, passed: readonly Claim[]): Lock {
 /** Leaves the generation file in place, so that the numbers go on from there. */
 function release(site: Site, own: OwnClaim): void {
   try {
-    if (isStillOwn(own)) replaceClaim(own.file, writeTemp(site, describeOwn(site, 'released')));
+    if (!isStillOwn(own)) return;
+    const temp = writeTemp(site, describeOwn(site, 'released'));
+    discardOnFailure(temp, () => retryWhileOpen(() => renameSync(temp, own.file)));
   } catch (error) {
     // Removing needs neither disk space nor a descriptor.
     if (!hasErrno(error, 'ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE')) throw error;
     removeFile(own.file);
-  }
-}
-
-function replaceClaim(file: string, temp: string): void {
-  try {
-    retryWhileOpen(() => renameSync(temp, file));
-  } catch (error) {
-    removeFile(temp);
-    throw error;
   }
 }
 

@@ -1,9 +1,14 @@
-import { homedir } from 'node:os';
+import { homedir, hostname } from 'node:os';
 import { HandoverError, hasErrno } from '../errors.ts';
 
 /** The major version of the Node that runs this. */
 export function readRuntimeVersion(): number {
   return Number(process.versions.node.split('.')[0]);
+}
+
+/** The name of this machine in its network, without the domain. */
+export function nameHost(): string {
+  return hostname().split('.')[0] ?? '';
 }
 
 /** Blocks the thread. */
@@ -28,7 +33,7 @@ export interface Random {
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
-/** All that features may know of the machine. Passed in everywhere, so that tests can replace it. */
+/** Everything that features may know about the machine. Passed in everywhere, so that tests can replace it. */
 export interface Machine {
   clock: Clock;
   random: Random;

@@ -69,9 +69,8 @@ export function findConfigHome(machine: Machine): string {
 
 function requireHome(machine: Machine): string {
   if (machine.home !== undefined) return machine.home;
-  throw new HandoverError('HANDOVER_HOME_UNKNOWN', 'there is no home folder to store handovers in', {
-    hint: 'Set HANDOVER_HOME to a folder of your own.',
-  });
+  const hint = 'Set HANDOVER_HOME to a folder of your own.';
+  throw new HandoverError('HANDOVER_HOME_UNKNOWN', 'there is no home folder to store handovers in', { hint });
 }
 
 function realFolder(path: string): string {
@@ -95,6 +94,11 @@ function notAFolderError(path: string, cause?: unknown): HandoverError {
     hint: 'Handovers are stored there. Move away what is in its place, or set HANDOVER_HOME to another folder.',
     cause,
   });
+}
+
+/** The user's remotes. Where the file is missing, nothing of syncing is loaded. */
+export function pathOfRemotes(machine: Machine): string {
+  return join(findConfigFolder(machine), 'remotes.json');
 }
 
 const NAME = 'config.toml';

@@ -1,8 +1,9 @@
-import { lstatSync, readFileSync } from 'node:fs';
+import { lstatSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { HandoverError } from '../errors.ts';
 import { cleanLine } from '../model/text.ts';
 import { removeFile, syncFolder } from './durable-file.ts';
+import { readHead } from './external-file.ts';
 import type { Machine } from './machine.ts';
 import { ensureProjectFolder, writeProjectFile } from './project-file.ts';
 import { PROJECT_SETTINGS } from './project-folder.ts';
@@ -14,6 +15,7 @@ export interface Pause {
 }
 
 const MAX_WHY = 500;
+const EVERYWHERE = '.agent_handover';
 
 /** One project, given by its folder, or everything that this user runs. */
 export type PauseScope = { root: string } | 'everywhere';
@@ -21,7 +23,7 @@ export type PauseScope = { root: string } | 'everywhere';
 /** Null without a home folder. */
 function pathOfPause({ home }: Pick<Machine, 'home'>, scope: PauseScope): string | null {
   if (scope !== 'everywhere') return join(scope.root, PROJECT_SETTINGS, 'PAUSE');
-  return home === undefined ? null : join(home, '.agent_handover', 'PAUSE');
+  return home === undefined ? null : join(home, EVERYWHERE, 'PAUSE');
 }
 
 /** The project's, the user's, then those of the settings. Anything there counts, also what cannot be examined. */
@@ -55,8 +57,8 @@ function isPresent(path: string): boolean {
 function readWhy(path: string): string | null {
   try {
     if (!lstatSync(path).isFile()) return null;
-    const [line = ''] = readFileSync(path, 'utf8').slice(0, MAX_WHY).split('\n');
-    return line.trim() === '' ? null : line.trim();
+    const text = readHead(path, MAX_WHY)?.bytes.toString('utf8') ?? '';
+    return cleanLine(text.split('\n', 1)[0] ?? '') || null;
   } catch (error) {
     if (error instanceof Error && 'code' in error) return null;
     throw error;
@@ -66,9 +68,16 @@ function readWhy(path: string): string | null {
 export function pauseError({ path, why }: Pause): HandoverError {
   const reason = why === null ? '' : `: ${cleanLine(why)}`;
   return new HandoverError('HANDOVER_PAUSED', `automation is paused by ${path}${reason}`, {
-    hint: 'To resume: handover unpause (or remove that file)',
+    hint: `To resume: ${suggestUnpause(path)}`,
     data: { path, why },
   });
+}
+
+/** What ends a pause. */
+export function suggestUnpause(path: string): string {
+  const folder = basename(dirname(path));
+  if (folder === EVERYWHERE) return 'handover unpause --everywhere';
+  return folder === PROJECT_SETTINGS ? 'handover unpause' : `remove ${path}`;
 }
 
 export function setPause(machine: Machine, scope: PauseScope, why: string): string {

@@ -1,11 +1,12 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { type StdioOptions, spawn, spawnSync } from 'node:child_process';
 import { accessSync, constants, statSync } from 'node:fs';
-import { constants as osConstants } from 'node:os';
+import * as os from 'node:os';
 import { delimiter, dirname, isAbsolute, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { catchErrno, HandoverError, hasErrno } from '../errors.ts';
+import { attempt, catchErrno, HandoverError, hasErrno } from '../errors.ts';
 import { readHead } from './external-file.ts';
 import { isFolder, OUT_OF_REACH, resolveRealPath } from './folders.ts';
+import { listMarked } from './listeners.ts';
 import type { Env, Machine } from './machine.ts';
 
 export interface ProgramOptions {
@@ -131,16 +132,85 @@ function isExecutable(path: string): boolean {
   });
 }
 
+/**
+ * Runs a program like `runProgram`, in a process group of its own: where it takes too long or writes too much, all of the group
+ * ends, and on Linux all that it started in sessions of their own. `mark`: a variable by which these are known, and its value.
+ */
+export async function runInGroup(
+  file: string,
+  args: readonly string[],
+  { cwd, env, timeoutMs, maxBytes, mark }: Omit<ProgramOptions, 'input'> & { mark: readonly [string, string] },
+): Promise<Pick<ProgramResult, 'status' | 'stdout'> | 'timed out' | 'wrote too much'> {
+  const hasGroups = process.platform !== 'win32';
+  const stdio: StdioOptions = ['ignore', 'pipe', 'ignore'];
+  const marked = { ...env, [mark[0]]: mark[1] };
+  const options = { cwd, env: marked, stdio, shell: false, windowsHide: true, detached: hasGroups };
+  const child = spawn(findProgram(file, env), args, options);
+  const kill = (pid: number): unknown => attempt(() => process.kill(pid, 'SIGKILL'), 'ESRCH', 'EPERM');
+  const end = (): void => {
+    const { pid } = child;
+    if (pid !== undefined) kill(hasGroups ? -pid : pid);
+    // One may have started another while they were listed.
+    for (let pass = 0, left = listMarked(...mark); left.length > 0 && pass < MAX_PASSES; pass++) {
+      left.forEach(kill);
+      left = listMarked(...mark);
+    }
+  };
+  const parts: Buffer[] = [];
+  let bytes = 0;
+  let stopped: 'timed out' | 'wrote too much' | null = null;
+  child.stdout?.on('data', (part: Buffer) => {
+    bytes += part.length;
+    if (bytes <= maxBytes) parts.push(part);
+    else {
+      stopped ??= 'wrote too much';
+      end();
+    }
+  });
+  const timer = setTimeout(() => {
+    stopped ??= 'timed out';
+    end();
+  }, timeoutMs);
+  // The group is not in the foreground: what ends this process must end it, too.
+  const pass = (signal: NodeJS.Signals): void => {
+    end();
+    process.kill(process.pid, signal);
+  };
+  for (const signal of ENDING) process.once(signal, pass);
+  try {
+    const status = await new Promise<number | null>((resolve, reject) => {
+      child.once('error', (error) => reject(programStartError(error, file, cwd)));
+      child.once('close', resolve);
+      // What it left running in a session of its own may hold the pipe for as long as it likes.
+      child.once('exit', (code) => setTimeout(() => resolve(code), DRAIN_MS).unref());
+    });
+    child.stdout?.destroy();
+    return status === null && stopped !== null ? stopped : { status, stdout: Buffer.concat(parts) };
+  } finally {
+    clearTimeout(timer);
+    for (const signal of ENDING) process.off(signal, pass);
+  }
+}
+
+const DRAIN_MS = 1000;
+const MAX_PASSES = 5;
+
+const ENDING = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /** Signals for this process that are meant for the program in the foreground. */
 const FORWARDED = ['SIGTERM', 'SIGHUP'] as const;
 
-/** Never through a shell; returns the status as a shell would. Ctrl-C is left to the program. Adds nothing to `env`. */
+/** Never through a shell; returns the status as a shell would. Ctrl-C is left to the program. Adds nothing to `env`. `input` takes the place of the terminal's. */
 export async function runInForeground(
   file: string,
   args: readonly string[],
-  { cwd, env }: { cwd: string; env: Env },
+  { cwd, env, input }: { cwd: string; env: Env; input?: string },
 ): Promise<number> {
-  const child = spawn(findProgram(file, env), args, { cwd, env: { ...env }, stdio: 'inherit', shell: false });
+  const stdin = input === undefined ? 'inherit' : 'pipe';
+  const stdio: StdioOptions = [stdin, 'inherit', 'inherit'];
+  const child = spawn(findProgram(file, env), args, { cwd, env: { ...env }, stdio, shell: false });
+  // A pager is often left before all was read.
+  child.stdin?.on('error', () => child.stdin?.destroy()).end(input);
   const ignore = (): undefined => undefined;
   const forward = (signal: NodeJS.Signals): boolean => child.kill(signal);
   process.on('SIGINT', ignore);
@@ -148,12 +218,17 @@ export async function runInForeground(
   try {
     return await new Promise<number>((resolve, reject) => {
       child.once('error', (error) => reject(programStartError(error, file, cwd)));
-      child.once('exit', (status, signal) => resolve(status ?? 128 + osConstants.signals[signal ?? 'SIGKILL']));
+      child.once('exit', (status, signal) => resolve(status ?? 128 + os.constants.signals[signal ?? 'SIGKILL']));
     });
   } finally {
     process.off('SIGINT', ignore);
     for (const signal of FORWARDED) process.off(signal, forward);
   }
+}
+
+/** Lets every other process go first from now on. */
+export function lowerPriority(): void {
+  os.setPriority(os.constants.priority.PRIORITY_LOW);
 }
 
 /** The full path of the Node that runs this. */
@@ -178,4 +253,36 @@ export function readProgramVersion(program: string): string | null {
     folder = dirname(folder);
   }
   return null;
+}
+
+/** Programs that show a file in whatever the user has chosen for it. */
+const OPENERS: Partial<Record<NodeJS.Platform, readonly string[]>> = { darwin: ['open'], win32: ['explorer'] };
+const OTHER_OPENERS = ['xdg-open', 'wslview'];
+
+/** What cannot show a file says so at once; what can may stay for as long as it is shown. */
+const MAX_OPENER_MS = 3000;
+
+/** Shows a file in the user's browser, and returns the name of what does; null where nothing can. */
+export async function openFile(path: string, machine: Machine): Promise<string | null> {
+  for (const name of OPENERS[machine.platform] ?? OTHER_OPENERS) {
+    const program = findOnPath(name, machine);
+    if (program !== null && (await startOpener(program, path, machine))) return name;
+  }
+  return null;
+}
+
+/** Explorer ends with 1 when all is well. */
+async function startOpener(program: string, path: string, { env, platform }: Machine): Promise<boolean> {
+  const child = spawn(program, [path], { env: { ...env }, detached: true, stdio: 'ignore' });
+  const isShown = await new Promise<boolean>((resolve) => {
+    const timer = setTimeout(() => resolve(true), MAX_OPENER_MS);
+    const end = (result: boolean): void => {
+      clearTimeout(timer);
+      resolve(result);
+    };
+    child.once('error', () => end(false));
+    child.once('exit', (status) => end(status === 0 || platform === 'win32'));
+  });
+  child.unref();
+  return isShown;
 }

@@ -45,6 +45,12 @@ export function ensureProjectFolder(root: string, ...parts: readonly string[]): 
   }, root);
 }
 
+/** Whether `root` and each of `parts` below it is a folder and no link. */
+export function isProjectFolder(root: string, ...parts: readonly string[]): boolean {
+  const paths = [root, ...parts.map((_, at) => join(root, ...parts.slice(0, at + 1)))];
+  return paths.every((path) => lstatSync(path, { throwIfNoEntry: false })?.isDirectory());
+}
+
 function ensureFolder(path: string, stat: Stats | undefined): void {
   if (stat === undefined) makeFolder(path);
   else if (!stat.isDirectory()) throw unsafePathError(path, 'is not a folder');
@@ -64,16 +70,26 @@ export function removeEmptyFolder(path: string): void {
   syncFolder(dirname(path));
 }
 
+const LOCKS = '.locks';
+const IGNORE = '.gitignore';
+
 /** The folder for locks on files in `folder`, ignored by git. */
 export function ensureLockFolder(folder: string): string {
-  const locks = ensureProjectFolder(folder, '.locks');
-  const ignore = join(locks, '.gitignore');
+  const locks = ensureProjectFolder(folder, LOCKS);
+  const ignore = join(locks, IGNORE);
   if (lstatSync(ignore, { throwIfNoEntry: false }) === undefined) writeProjectFile(ignore, '*\n');
   return locks;
 }
 
+/** Removes the folder for locks and `folder` itself, as far as nothing else is in them. */
+export function removeLockFolder(folder: string): void {
+  const locks = join(folder, LOCKS);
+  if (listFolder(locks).join() === IGNORE) removeFile(join(locks, IGNORE));
+  removeEmptyFolder(locks);
+  removeEmptyFolder(folder);
+}
+
 function unsafePathError(path: string, wrong: string): HandoverError {
-  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, {
-    hint: 'A link or another kind of file is in the way of a file or folder of the project. Move it away.',
-  });
+  const hint = 'A link or another kind of file is in the way of a file or folder of the project. Move it away.';
+  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, { hint });
 }

@@ -27,9 +27,8 @@ export function acceptPaths(given: readonly string[]): string[] {
   const paths = given.map((path) => path.replace(/\/+$/, ''));
   const wrong = paths.find((path) => !isProjectPath(path));
   if (wrong === undefined) return paths;
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', `"${wrong}" is not a path inside the project`, {
-    hint: 'Published paths are inside the project, and no part of them starts with a dot.',
-  });
+  const hint = 'Published paths are inside the project, and no part of them starts with a dot.';
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', `"${wrong}" is not a path inside the project`, { hint });
 }
 
 const Seconds = v.pipe(v.number(), v.minValue(1), v.maxValue(600));
@@ -51,7 +50,11 @@ export type GitSettings = v.InferOutput<typeof GitSettings>;
 
 /** Settings from a program. */
 export function parseGitSettings(settings: v.InferInput<typeof GitSettings>): GitSettings {
-  const result = v.safeParse(GitSettings, settings);
+  return parseSettings(GitSettings, settings);
+}
+
+function parseSettings<Schema extends v.GenericSchema>(schema: Schema, settings: unknown): v.InferOutput<Schema> {
+  const result = v.safeParse(schema, settings);
   if (result.success) return result.output;
   const [issue] = result.issues;
   const message = `${v.getDotPath(issue) ?? 'a setting'}: ${issue.message}`;
@@ -69,6 +72,11 @@ const S3Settings = v.strictObject({
   timeout: v.optional(Seconds, 25),
 });
 export type S3Settings = v.InferOutput<typeof S3Settings>;
+
+/** Settings in the address of a remote. */
+export function parseS3Settings(settings: Readonly<Record<string, string>>): S3Settings {
+  return parseSettings(S3Settings, settings);
+}
 
 const MemoryVaultSettings = v.strictObject({
   url: v.exactOptional(Text),

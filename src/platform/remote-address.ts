@@ -1,4 +1,5 @@
 import { resolve, sep } from 'node:path';
+import { catchError } from '../errors.ts';
 import { cleanLine } from '../model/text.ts';
 import { resolveRealPath } from './folders.ts';
 
@@ -51,7 +52,7 @@ export function hideRemotesIn(text: string, urls: readonly string[]): string {
 /** Shorter parts of a password are too common in other words. They are hidden where they stand in a URL. */
 const MIN_SECRET_LENGTH = 4;
 /** A name alone, such as `git`, is secret when it is as long as a token. */
-const MIN_TOKEN_LENGTH = 12;
+export const MIN_TOKEN_LENGTH = 12;
 
 /** What `hideCredentials` removes from an address, in whole and in the parts that git may take it apart into. */
 function listSecrets(url: string): string[] {
@@ -189,10 +190,5 @@ function listSegments(path: string): string[] {
 }
 
 function decodePercent(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch (error) {
-    if (error instanceof URIError) return text;
-    throw error;
-  }
+  return catchError(URIError, text, () => decodeURIComponent(text));
 }

@@ -1,5 +1,5 @@
 import { basename, join } from 'node:path';
-import { HandoverError, isErrno } from '../errors.ts';
+import { catchIf, isFailure } from '../errors.ts';
 import { trimCacheFolder, writeCacheFile } from './cache-file.ts';
 import type { CachedProgram } from './code-cache.ts';
 import { ensurePrivateFolder, isFolder } from './folders.ts';
@@ -15,14 +15,12 @@ export function saveCompiledCode(
   { warmth, machine }: { warmth: number; machine: Machine },
 ): void {
   if (path === null || (warmth <= before && !isIncomplete)) return;
-  try {
+  // Without the cache the next start is only slower.
+  catchIf(isFailure, undefined, () => {
     const folder = ensurePrivateFolder(findDataFolder(machine), ...CODE_FOLDER);
     writeCacheFile(join(folder, basename(path)), pack(Math.max(warmth, before)));
     trimCacheFolder(folder, LIMITS);
-  } catch (error) {
-    // Without the cache the next start is only slower.
-    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
-  }
+  });
 }
 
 /** The same, but only where a store exists: commands that only look must not create one. */

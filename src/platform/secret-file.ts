@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { catchErrno, HandoverError } from '../errors.ts';
+import { catchErrno, HandoverError, notFoundError } from '../errors.ts';
 import { createFileDurably, readRegularFile } from './durable-file.ts';
 import { readHead } from './external-file.ts';
 import { ensurePrivateFolder } from './folders.ts';
@@ -15,9 +15,8 @@ export const REDACTION_KEY = 'redaction.key';
 export function findSecretKey(path: string): Uint8Array | null {
   const key = catchErrno(['ENOENT', 'ENOTDIR'], null, () => readRegularFile(path, KEY_BYTES));
   if (key === null || key.length === KEY_BYTES) return key;
-  throw new HandoverError('HANDOVER_STORE_DAMAGED', `${path} is not a key`, {
-    hint: 'Move it away: the next command makes a new one, with which the same secret gets another placeholder.',
-  });
+  const hint = 'Move it away: the next command makes a new one, with which the same secret gets another placeholder.';
+  throw new HandoverError('HANDOVER_STORE_DAMAGED', `${path} is not a key`, { hint });
 }
 
 /** Creates the key on first use. Of two processes at once one wins, and both use its key. */
@@ -35,9 +34,10 @@ const MAX_BYTES = 64 * 1024;
 export function readSecretFile(path: string): string {
   const head = readHead(path, MAX_BYTES);
   if (head === null)
-    throw new HandoverError('HANDOVER_NOT_FOUND', `${path} cannot be read`, {
-      hint: 'It should contain a secret: check that the file exists, and correct its path in your config.toml.',
-    });
+    throw notFoundError(
+      `${path} cannot be read`,
+      'It should contain a secret: check that the file exists, and correct its path in your config.toml.',
+    );
   const mode = catchErrno(['ENOENT'], 0, () => statSync(path).mode);
   if (process.platform !== 'win32' && (mode & 0o077) !== 0)
     throw new HandoverError('HANDOVER_PERMISSION', `${path} holds a secret that others can read`, {

@@ -1,7 +1,14 @@
-import { lstatSync, mkdirSync, readFileSync, rmdirSync, statSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { attempt, HandoverError } from '../errors.ts';
-import { isAbandonedTemp, isTempName, removeFile, syncFolder, writeFileDurably } from './durable-file.ts';
+import {
+  isAbandonedTemp,
+  isTempName,
+  readRegularFile,
+  removeFile,
+  syncFolder,
+  writeFileDurably,
+} from './durable-file.ts';
 import { listNames } from './external-file.ts';
 import { resolveRealPath } from './folders.ts';
 
@@ -24,15 +31,15 @@ export function readSharedFile(path: string): SharedFile | null {
   const stat = statSync(real);
   if (!stat.isFile()) throw unsafeFileError(path, 'is not a regular file');
   if (stat.size > MAX_BYTES) throw unsafeFileError(path, `is larger than ${MAX_BYTES} bytes`);
-  return { path: real, bytes: readFileSync(real), mode: stat.mode & 0o7777, owner: { uid: stat.uid, gid: stat.gid } };
+  const bytes = readRegularFile(real, MAX_BYTES);
+  return { path: real, bytes, mode: stat.mode & 0o7777, owner: { uid: stat.uid, gid: stat.gid } };
 }
 
 /** A write-protected file in one's own folder could be replaced, but its owner does not want that. */
 export function assertWritable({ path, mode }: SharedFile): void {
   if ((mode & 0o222) !== 0) return;
-  throw new HandoverError('HANDOVER_PERMISSION', `${path} is write-protected`, {
-    hint: 'Another program may manage it. Make it writable with chmod u+w, or change it there.',
-  });
+  const hint = 'Another program may manage it. Make it writable with chmod u+w, or change it there.';
+  throw new HandoverError('HANDOVER_PERMISSION', `${path} is write-protected`, { hint });
 }
 
 /** Whole or not at all, with the same mode and owner. Refused when the file is no longer what was read. */
@@ -83,13 +90,11 @@ function assertUnchanged(read: SharedFile): void {
 }
 
 function changedMeanwhileError(path: string): HandoverError {
-  return new HandoverError('HANDOVER_LOCKED', `${path} was changed by another program just now`, {
-    hint: 'Nothing was written to it. Try again.',
-  });
+  const hint = 'Nothing was written to it. Try again.';
+  return new HandoverError('HANDOVER_LOCKED', `${path} was changed by another program just now`, { hint });
 }
 
 function unsafeFileError(path: string, wrong: string): HandoverError {
-  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, {
-    hint: 'Nothing was changed. Fix it, or move it away, and try again.',
-  });
+  const hint = 'Nothing was changed. Fix it, or move it away, and try again.';
+  return new HandoverError('HANDOVER_PATH_UNSAFE', `${path} ${wrong}`, { hint });
 }

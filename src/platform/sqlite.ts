@@ -1,7 +1,9 @@
 import { createRequire } from 'node:module';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { catchError } from '../errors.ts';
 import { readHead } from './external-file.ts';
-import { resolveRealPath } from './folders.ts';
+import { pathExists, resolveRealPath } from './folders.ts';
 
 /** SQLite as far as an index needs it: the part of the `node:sqlite` interface that both drivers share. */
 export interface SqlDatabase {
@@ -46,15 +48,25 @@ export function loadSqlDriver(wanted: string | undefined): SqlDriver | null {
 
 type DatabaseConstructor = new (path: string, options?: OpenOptions & { readOnly?: boolean }) => SqlDatabase;
 
-/** Required rather than imported: the loader of ES modules alone would cost more than opening the database. */
+const PACKAGE = '@photostructure/sqlite';
+const BINARY = `prebuilds/${process.platform}-${process.arch}/@photostructure+sqlite.glibc.node`;
+
+/**
+ * Required rather than imported: the loader of ES modules alone would cost more than opening the database. The package
+ * takes 4 ms to find its binary: it is looked for where it usually is, unless another was built or is for another libc.
+ */
 function loadPhotostructure(): SqlDriver | null {
-  try {
-    return toDriver('photostructure', createRequire(import.meta.url)('@photostructure/sqlite'));
-  } catch (error) {
-    // Left out of the install, or without a binary for this platform: each loader says so in its own way.
-    if (error instanceof Error) return null;
-    throw error;
-  }
+  const requireAny = createRequire(import.meta.url);
+  const found = requireAny.resolve.paths(PACKAGE)?.find((folder) => pathExists(join(folder, PACKAGE)));
+  const folder = join(found ?? '', PACKAGE);
+  const isOther = found === undefined || [join(folder, 'build'), '/etc/alpine-release'].some(pathExists);
+  // Left out of the install, or without a binary for this platform: each loader says so in its own way.
+  const load = (path: string): SqlDriver | null =>
+    toDriver(
+      'photostructure',
+      catchError(Error, null, (): unknown => requireAny(path)),
+    );
+  return (isOther ? null : load(join(folder, BINARY))) ?? load(PACKAGE);
 }
 
 function toDriver(name: SqlDriver['name'], module: unknown): SqlDriver | null {
@@ -88,7 +100,7 @@ function withoutExperimentalWarning<T>(load: () => T): T {
 
 const UNSPECIFIC_ERROR = 1;
 
-/** SQLite's primary result code, the unspecific one where the driver tells none; null for any other error. */
+/** SQLite's primary result code, the generic one where the driver reports none; null for any other error. */
 export function readSqlErrorCode(error: unknown): number | null {
   if (!(error instanceof Error)) return null;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
@@ -141,17 +153,14 @@ function openOrNull(driver: SqlDriver, place: string): SqlDatabase | null {
 /** False where sqlite-vec is not installed, has no binary for this platform, or the driver loads no extensions. */
 export function loadVectorExtension(database: SqlDatabase): boolean {
   if (database.loadExtension === undefined) return false;
-  try {
+  // The resolver, the package, the driver and the system's loader each say it in their own way.
+  return catchError(Error, false, () => {
     const module: unknown = createRequire(import.meta.url)('sqlite-vec');
     if (!isModule<{ getLoadablePath(): string }>(module, 'getLoadablePath')) return false;
     database.enableLoadExtension?.(true);
-    database.loadExtension(module.getLoadablePath());
+    database.loadExtension?.(module.getLoadablePath());
     database.enableLoadExtension?.(false);
     database.prepare('SELECT vec_version() AS version').get();
     return true;
-  } catch (error) {
-    // The resolver, the package, the driver and the system's loader each say it in their own way.
-    if (error instanceof Error) return false;
-    throw error;
-  }
+  });
 }

@@ -1,7 +1,8 @@
-import { closeSync, constants, fstatSync, openSync, readSync, statSync, writeSync } from 'node:fs';
+import { closeSync, fstatSync, readSync, statSync, writeSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { catchErrno, HandoverError, hasErrno } from '../errors.ts';
-import { sleep } from './machine.ts';
+import { catchErrno, HandoverError, hasErrno, notFoundError } from '../errors.ts';
+import { notAFileError, openToRead } from './external-file.ts';
+import { readTimer, sleep } from './machine.ts';
 
 /** For output before anything else is loaded. */
 export function printAtOnce(text: string): void {
@@ -15,27 +16,41 @@ export function readInputChunks(): Generator<Buffer> {
   return readChunks(0);
 }
 
-/** A regular file or a pipe. */
+/** The path of an inherited descriptor, such as that of `<(command)` in a shell. It is read as it is, never reopened. */
+const DESCRIPTOR = /^\/(?:dev|proc\/self)\/(?:fd\/(\d{1,6})|stdin)$/;
+
+/** How long a named pipe may have no writer. */
+const WRITER_MS = 4000;
+
+/** A file named by the user: a regular one, a pipe that somebody writes to, or `/dev/fd/N`. Nothing else is waited for. */
 export function* readFileChunks(path: string): Generator<Buffer> {
-  const fd = openOrExplain(path);
+  const [name, number] = DESCRIPTOR.exec(path) ?? [];
+  const fd = name === undefined ? openToRead(path, PASS_A_FILE) : Number(number ?? 0);
   try {
-    if (fstatSync(fd).isDirectory()) {
-      const hint = 'Pass the path of a file.';
-      throw new HandoverError('HANDOVER_PATH_UNSAFE', `${path} is a folder`, { hint });
-    }
+    const stat = catchErrno(['EBADF'], null, () => fstatSync(fd));
+    if (stat === null) throw notFoundError(`nothing is open as ${path}`, PASS_A_FILE);
+    if (name === undefined && stat.isFIFO()) yield awaitWriter(fd, path);
+    else if (name === undefined && !stat.isFile()) throw notAFileError(path, PASS_A_FILE);
     yield* readChunks(fd);
   } finally {
-    closeSync(fd);
+    if (name === undefined) closeSync(fd);
   }
 }
 
-function openOrExplain(path: string): number {
-  try {
-    return openSync(path, constants.O_RDONLY);
-  } catch (cause) {
-    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    const hint = 'Pass the path of a file, or - for standard input.';
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint, cause });
+const PASS_A_FILE = 'Pass the path of a file, or /dev/stdin for standard input.';
+
+/** The first bytes. A pipe without a writer seems to be at its end. */
+function awaitWriter(fd: number, path: string): Buffer {
+  const until = readTimer() + WRITER_MS;
+  const buffer = Buffer.allocUnsafe(CHUNK_BYTES);
+  for (;;) {
+    const read = readOnce(fd, buffer);
+    if (read > 0) return buffer.subarray(0, read);
+    if (read === 0 && readTimer() > until)
+      throw new HandoverError('HANDOVER_PATH_UNSAFE', `nobody writes to the pipe ${path}`, {
+        hint: 'Start what writes to it first, or pass its output on: COMMAND | handover … /dev/stdin',
+      });
+    sleep(5);
   }
 }
 
@@ -63,6 +78,8 @@ function readOnce(fd: number, buffer: Buffer): number {
 /** Standard output or standard error, written synchronously: nothing is pending when the process ends. */
 export interface TextSink {
   readonly isTerminal: boolean;
+  /** The size of the terminal; null where it is none, or does not say. */
+  size(): { columns: number; rows: number } | null;
   /** False when the reader is gone. */
   write(text: string): boolean;
   writeBytes(bytes: Uint8Array): boolean;
@@ -74,7 +91,17 @@ export function openSink(fd: 1 | 2): TextSink {
     closed ||= !writeAll(fd, bytes);
     return !closed;
   };
-  return { isTerminal: isTerminal(fd), write: (text) => writeBytes(Buffer.from(text)), writeBytes };
+  const isTty = isTerminal(fd);
+  return {
+    isTerminal: isTty,
+    size: () => (isTty ? readSize(fd === 1 ? process.stdout : process.stderr) : null),
+    write: (text) => writeBytes(Buffer.from(text)),
+    writeBytes,
+  };
+}
+
+function readSize({ columns, rows }: NodeJS.WriteStream): { columns: number; rows: number } | null {
+  return columns > 0 && rows > 0 ? { columns, rows } : null;
 }
 
 /** Waits for a slow reader; false when the reader is gone. */
@@ -99,24 +126,23 @@ export function readInput(maxBytes: number): string | null {
 
 /** Everything that can be read from a descriptor; null when it is more than `maxBytes`. */
 export function readDescriptor(fd: number, maxBytes: number): Buffer | null {
+  return readWithin(readChunks(fd), maxBytes);
+}
+
+/** All of a file that the user named, as `readFileChunks` reads it; null when it is more than `maxBytes`. */
+export function readPath(path: string, maxBytes: number): Buffer | null {
+  return readWithin(readFileChunks(path), maxBytes);
+}
+
+function readWithin(source: Iterable<Buffer>, maxBytes: number): Buffer | null {
   const chunks: Buffer[] = [];
   let size = 0;
-  for (const chunk of readChunks(fd)) {
+  for (const chunk of source) {
     chunks.push(chunk);
     size += chunk.length;
     if (size > maxBytes) return null;
   }
   return Buffer.concat(chunks);
-}
-
-/** All of a file, which may be a pipe; null when it is more than `maxBytes`. */
-export function readPath(path: string, maxBytes: number): Buffer | null {
-  const fd = openSync(path, 'r');
-  try {
-    return readDescriptor(fd, maxBytes);
-  } finally {
-    closeSync(fd);
-  }
 }
 
 export function isInputTerminal(): boolean {

@@ -1,23 +1,20 @@
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs';
-import { hasErrno } from '../errors.ts';
+import { catchErrno, catchError, hasErrno } from '../errors.ts';
 import { readTimer, sleep } from './machine.ts';
 
 /** Reads then return EAGAIN; false where impossible. An internal handle: `process.stdin` is too slow for a hook. */
 function unblock(fd: number): boolean {
   const bind = getField(process, 'binding');
   if (process.platform === 'win32' || typeof bind !== 'function') return false;
-  try {
+  // A later Node may throw anything here.
+  return catchError(Error, false, () => {
     const pipes: unknown = Reflect.apply(bind, process, ['pipe_wrap']);
     const Pipe = getField(pipes, 'Pipe');
     if (typeof Pipe !== 'function') return false;
     const pipe: unknown = Reflect.construct(Pipe, [getField(getField(pipes, 'constants'), 'SOCKET')]);
     const open = getField(pipe, 'open');
     return typeof open === 'function' && Reflect.apply(open, pipe, [fd]) === 0;
-  } catch (error) {
-    // A later Node may throw anything here.
-    if (error instanceof Error) return false;
-    throw error;
-  }
+  });
 }
 
 function getField(value: unknown, name: string): unknown {
@@ -51,15 +48,12 @@ const STDIN = 0;
 
 /** Reopened where the system allows it, which it does not for a socket; null where reading would block. */
 function openWithoutBlocking(): number | null {
-  try {
+  return catchErrno(['ENOENT', 'ENXIO', 'EACCES', 'EPERM', 'EBADF', 'ENOTDIR'], null, () => {
     const stat = fstatSync(STDIN);
     if (process.platform === 'linux' && !stat.isSocket())
       return openSync('/proc/self/fd/0', constants.O_RDONLY | constants.O_NONBLOCK);
     return (stat.isSocket() || stat.isFIFO()) && unblock(STDIN) ? STDIN : null;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT', 'ENXIO', 'EACCES', 'EPERM', 'EBADF', 'ENOTDIR')) return null;
-    throw error;
-  }
+  });
 }
 
 function poll(fd: number, ask: TimedInput): InputRead {

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join, resolve } from 'node:path';
 import { readHead } from './external-file.ts';
-import { pathExists, resolveRealPath } from './folders.ts';
+import { isFileWithin, pathExists, resolveRealPath } from './folders.ts';
 
 /* What can be known of a worktree without running git: hooks have no time for that. */
 
@@ -24,11 +24,57 @@ export function readHeadCommit(root: string): string | null {
   if (gitFolder === null) return null;
   const head = readFirstLine(join(gitFolder, 'HEAD'));
   if (head === null) return null;
-  const [, ref] = /^ref: (refs\/[^\0]+)$/.exec(head) ?? [];
-  if (ref === undefined) return parseCommitHash(head);
-  if (ref.split('/').includes('..')) return null;
-  const common = resolve(gitFolder, readFirstLine(join(gitFolder, 'commondir')) ?? '.');
+  const ref = parseRef(head);
+  if (ref === null) return parseCommitHash(head);
+  const common = findCommonFolder(gitFolder);
   return parseCommitHash(readFirstLine(join(common, ref))) ?? findPacked(common, ref);
+}
+
+/** The branch at HEAD, read likewise; null outside git and where none is checked out. */
+export function readBranch(root: string): string | null {
+  const gitFolder = findGitFolder(root);
+  const ref = gitFolder === null ? null : parseRef(readFirstLine(join(gitFolder, 'HEAD')) ?? '');
+  return ref?.replace(/^refs\/heads\//, '') ?? null;
+}
+
+function parseRef(head: string): string | null {
+  const [, ref = null] = /^ref: (refs\/[^\0]+)$/.exec(head) ?? [];
+  return ref?.split('/').includes('..') ? null : ref;
+}
+
+/** What the worktrees of a repository share. */
+function findCommonFolder(gitFolder: string): string {
+  return resolve(gitFolder, readFirstLine(join(gitFolder, 'commondir')) ?? '.');
+}
+
+/** What every git command reads, and what the list of changed files takes besides. */
+const GIT_FILES = [
+  'HEAD',
+  'config',
+  'config.worktree',
+  'commondir',
+  'packed-refs',
+  'shallow',
+  'objects/info/alternates',
+];
+const STATUS_FILES = ['index', 'info/sparse-checkout', '../.gitattributes', '../.gitignore', '../.gitmodules'];
+const MAX_SMALL_BYTES = 16 * 1024 * 1024;
+const MAX_LARGE_BYTES = 1024 * 1024 * 1024;
+
+/**
+ * Finds a file that is not what git takes it for: it reads files whole, would wait for a pipe, and never end with a
+ * device. Null when there is none, and where git is better asked itself.
+ */
+export function findOddGitFile(folder: string, { forStatus = false } = {}): string | null {
+  const root = findWorktreeRoot(folder) ?? folder;
+  const gitFolder = findGitFolder(root);
+  if (gitFolder === null) return null;
+  const common = findCommonFolder(gitFolder);
+  const ref = parseRef(readFirstLine(join(gitFolder, 'HEAD')) ?? '');
+  const names = [...GIT_FILES, ...(forStatus ? STATUS_FILES : []), ...(ref === null ? [] : [ref])];
+  const paths = names.flatMap((name) => [join(gitFolder, name), join(common, name)]);
+  const isLarge = (path: string): boolean => path.endsWith('index') || path.endsWith('packed-refs');
+  return paths.find((path) => !isFileWithin(path, isLarge(path) ? MAX_LARGE_BYTES : MAX_SMALL_BYTES)) ?? null;
 }
 
 /** In a linked worktree `.git` is a file that names the folder. */

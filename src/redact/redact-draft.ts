@@ -6,14 +6,15 @@ import {
   MAX_TITLE_BYTES,
   type UnstampedDraft,
 } from '../model/handover.ts';
-import { cutToBytes } from '../model/text.ts';
+import { cleanLine, cutToBytes } from '../model/text.ts';
 import type { Redactions, Redactor } from './redactor.ts';
 
 /** To be called before a handover is first written: no record in the store may hold a secret. */
 export function redactDraft<Draft extends UnstampedDraft>(draft: Draft, redactor: Redactor): Draft {
   const { title, summary, facts, project, session, workspace, imported } = draft;
   const redact = (): Pick<UnstampedDraft, 'title' | 'summary' | 'facts'> => ({
-    title: cutToBytes(redactor.redactText(title), MAX_TITLE_BYTES),
+    // A secret over lines is found only while they are lines.
+    title: cutToBytes(cleanLine(redactor.redactText(title)), MAX_TITLE_BYTES),
     summary: cutToBytes(redactor.redactText(summary, { byHuman: true }), MAX_SUMMARY_BYTES),
     facts: facts.map((fact) => redactor.redactFact(fact)),
   });

@@ -40,21 +40,31 @@ function findCut(bytes: Buffer): number {
   return end === 0 && bytes.length >= MAX_BUFFERED ? bytes.length : end;
 }
 
-const PAIRS = Object.entries({ '-----BEGIN ': '-----END ', '<private>': '</private>' });
+const PAIRS = Object.entries({
+  '-----BEGIN ': '-----END ',
+  'PuTTY-User-Key-File-': 'Private-MAC: ',
+  '<private>': '</private>',
+});
 
 async function redactPart(bytes: Buffer, redactor: Redactor): Promise<Uint8Array> {
   const { text, encoding } = decode(bytes);
   const redacted = redactor.redactText(text);
   const more = await findBySecretlint(redacted);
   if (more.length > 0) return Buffer.from(redactor.replaceSpans(redacted, more), encoding);
-  return redacted === text ? bytes : Buffer.from(redacted, encoding);
+  if (redacted === text) return bytes;
+  const result = Buffer.from(redacted, encoding);
+  // What is UTF-8 once other bytes were redacted is read better than as Latin-1.
+  return encoding === 'latin1' && isUtf8(result) ? redactFile(result, redactor) : result;
 }
 
 /** A whole file; without secrets, the same bytes. */
 export function redactFile(bytes: Buffer, redactor: Redactor): Buffer {
   const { text, encoding } = decode(bytes);
   const redacted = redactor.redactText(text);
-  return redacted === text ? bytes : Buffer.from(redacted, encoding);
+  if (redacted === text) return bytes;
+  const result = Buffer.from(redacted, encoding);
+  // What is UTF-8 once other bytes were redacted is read better than as Latin-1.
+  return encoding === 'latin1' && isUtf8(result) ? redactFile(result, redactor) : result;
 }
 
 function decode(bytes: Buffer): { text: string; encoding: 'utf8' | 'latin1' } {

@@ -4,10 +4,12 @@ import type { HandoverDraft } from '../model/handover.ts';
 import { encodeBase32 } from '../model/hash.ts';
 import { cutToBytes } from '../model/text.ts';
 import { findKindByName } from './assignments.ts';
-import { looksLikePassword } from './heuristics.ts';
+import { locateSeen, readSeen } from './encodings.ts';
+import { TrigramTable } from './prefilter.ts';
 import type { Span } from './rule.ts';
 import { findSecrets, joinSpans } from './scan.ts';
 import { NO_SETTINGS, type RedactSettings } from './settings.ts';
+import { decodeBase64, hasDifferent, isStandIn, looksLikeWords } from './values.ts';
 
 const OPENING = '[redacted:';
 const PLACEHOLDER = /(\[redacted:[a-z0-9-]{1,40}:[0-9a-z]{8}\])/;
@@ -18,6 +20,10 @@ function computeMark(secret: string, key: Uint8Array): string {
   const digest = createHmac('sha256', key).update(secret).digest('hex');
   return encodeBase32(Buffer.from(digest, 'hex'), MARK_LENGTH);
 }
+
+/** Stand in names of files for what is not seen, which may split a secret. */
+const UNSEEN_SIGN = /[\ufffd\u2400-\u2421]/;
+const UNSEEN_SIGNS: RegExp = new RegExp(UNSEEN_SIGN, 'g');
 
 export function hasPlaceholders(text: string): boolean {
   return text.includes(OPENING);
@@ -30,9 +36,19 @@ export function splitAtPlaceholders(text: string): string[] {
 
 const OPEN = '<private>';
 const CLOSE = '</private>';
+/** With what is not seen between its letters: colours, and anything that is not ASCII. */
+const MAY_OPEN = new RegExp([...OPEN].join('(?:[^ -~]|\\[[\\d;]{0,20}m){0,40}'));
 
-/** From `<private>` to `</private>`. A tag that a human did not close reaches to the end. A tag in quotes is only mentioned. */
+/** From `<private>` to `</private>`, as they will be read. */
 function findPrivateParts(text: string, byHuman = false): Span[] {
+  if (!MAY_OPEN.test(text)) return [];
+  const seen = readSeen(text);
+  if (seen === null) return findTagged(text, byHuman);
+  return joinSpans([...findTagged(text, byHuman), ...locateSeen(findTagged(seen, byHuman), { text, seen })]);
+}
+
+/** A tag that a human did not close reaches to the end. A tag in quotes is only mentioned. */
+function findTagged(text: string, byHuman: boolean): Span[] {
   const parts: Span[] = [];
   for (let start = text.indexOf(OPEN); start !== -1; ) {
     const before = text.charAt(start - 1);
@@ -51,10 +67,101 @@ export type FoundMarks = Map<string, Set<string>>;
 
 /** How deep secrets may hide beside other secrets: deeper only on purpose. */
 const MAX_DEPTH = 8;
-const MAX_LEARNT = 500;
-const MAX_LEARNT_LENGTH = 4096;
+/** How often all of the rest is looked at again. */
+const WHOLE_DEPTH = 2;
+/** As long as the longest value. */
+const BESIDE = 4096;
 const MAX_MARKS = 1000;
 const MIN_SECRET_LENGTH = 8;
+
+const MAX_CLEAN = 2000;
+const MAX_CLEAN_LENGTH = 128;
+
+const MAX_LEARNT = 500;
+const MAX_LEARNT_LENGTH = 4096;
+const HEAD = 4;
+const FEW = 8;
+
+const DATE = /^(?:19|20)\d\d(?:0\d|1[0-2])[0-3]\d/;
+const RISING = '01234567890123456789';
+
+/** Whether a value means nothing else: words, short values, dates and the simplest numbers are too common to look for everywhere. */
+function isUnusual(value: string): boolean {
+  if (value.length < MIN_SECRET_LENGTH || /\s/.test(value) || isStandIn(value)) return false;
+  if (/^\d+$/.test(value)) return hasDifferent(value, 4) && !DATE.test(value) && !RISING.includes(value);
+  return hasDifferent(value, 5) && (/\d/.test(value) || !looksLikeWords(value));
+}
+
+/** Whether a value may be a part of a longer word or number that has nothing to do with it. */
+function mayBePart(value: string): boolean {
+  return /^(?:\d+|[A-Za-z]+)$/.test(value) || looksLikeWords(value);
+}
+
+/** Values that were recognised as secrets once and are looked for everywhere from then on. A new one costs no more than it is long. */
+class LearntValues {
+  #table: TrigramTable | null = null;
+  readonly #kinds = new Map<string, string>();
+  /** Those that count only as a whole word. */
+  readonly #whole = new Set<string>();
+  /** The longest first. */
+  readonly #byHead = new Map<string, string[]>();
+
+  get size(): number {
+    return this.#kinds.size;
+  }
+
+  has(value: string): boolean {
+    return this.#kinds.has(value);
+  }
+
+  add(value: string, kind: string): void {
+    if (value.length > MAX_LEARNT_LENGTH || this.#kinds.has(value) || this.#kinds.size >= MAX_LEARNT) return;
+    this.#kinds.set(value, kind);
+    if (mayBePart(value)) this.#whole.add(value);
+    const head = value.slice(0, HEAD);
+    this.#table ??= new TrigramTable();
+    this.#table.addTrigram(head.slice(0, HEAD - 1), head.charAt(HEAD - 1));
+    this.#byHead.set(
+      head,
+      [...(this.#byHead.get(head) ?? []), value].sort((a, b) => b.length - a.length),
+    );
+  }
+
+  find(text: string): Span[] {
+    const table = this.#table;
+    if (table === null) return [];
+    const spans: Span[] = [];
+    // A few are faster looked for one by one.
+    if (this.#kinds.size <= FEW && [...this.#kinds.keys()].every((value) => !text.includes(value))) return spans;
+    const bytes = Buffer.allocUnsafe(text.length + HEAD);
+    bytes.fill(0, bytes.write(text, 'latin1'));
+    for (let at = 0; at < text.length; at++) {
+      at = table.findNext(bytes, at, text.length);
+      const value = this.#byHead
+        .get(text.slice(at, at + HEAD))
+        ?.find((each) => text.startsWith(each, at) && (!this.#whole.has(each) || isWhole(text, at, each)));
+      if (value === undefined) continue;
+      spans.push({ kind: this.#kinds.get(value) ?? 'assigned-secret', start: at, end: at + value.length });
+      at += value.length - 1;
+    }
+    return spans;
+  }
+}
+
+function isWhole(text: string, at: number, value: string): boolean {
+  return !/[A-Za-z0-9]/.test(text.charAt(at - 1)) && !/[A-Za-z0-9]/.test(text.charAt(at + value.length));
+}
+
+/** What all rules of the settings may take for a text: a project may have written both. */
+const STEPS_PER_CHARACTER = 64;
+const MIN_STEPS = 100_000;
+
+function countStarts(text: string, pattern: string): number {
+  const literal = pattern.slice(0, 3);
+  let count = 0;
+  for (let at = text.indexOf(literal); at !== -1; at = text.indexOf(literal, at + 1)) count++;
+  return count;
+}
 
 /**
  * Replaces secrets in texts by placeholders, and counts the different ones by kind. Redacting twice changes nothing. A value
@@ -63,11 +170,14 @@ const MIN_SECRET_LENGTH = 8;
 export class Redactor {
   readonly #loadKey: () => Uint8Array;
   readonly #settings: RedactSettings;
-  readonly #learnt = new Map<string, string>();
+  readonly #learnt = new LearntValues();
   #found: FoundMarks = new Map();
-  #learntPattern: RegExp | null = null;
   #key: Uint8Array | null = null;
+  /** Calls that print a secret, until their results. */
+  readonly #expected = new Map<string, number>();
   readonly #marks = new Map<string, string>();
+  /** Short texts without secrets: names and paths come again and again. */
+  readonly #clean = new Set<string>();
 
   /** The key of the marks is loaded when the first secret is found. */
   constructor({ key, settings = NO_SETTINGS }: { key: () => Uint8Array; settings?: RedactSettings }) {
@@ -89,8 +199,26 @@ export class Redactor {
     this.#found = found;
   }
 
+  /** Whether what comes later cannot be redacted without what was seen before. */
   get hasLearnt(): boolean {
-    return this.#learnt.size > 0;
+    return this.#learnt.size > 0 || this.#expected.size > 0;
+  }
+
+  /** Whether any text of a value has one that was recognised by its context. */
+  holdsLearnt(value: unknown): boolean {
+    if (typeof value === 'string') return this.#learnt.find(value).length > 0;
+    return typeof value === 'object' && value !== null && Object.values(value).some((part) => this.holdsLearnt(part));
+  }
+
+  /** Notes that the result of a call is a secret of at least that length. */
+  expect(call: string, least: number | null): void {
+    if (least !== null) this.#expected.set(call, least);
+  }
+
+  takeExpected(call: string): number | null {
+    const least = this.#expected.get(call) ?? null;
+    this.#expected.delete(call);
+    return least;
   }
 
   get settingsIdentity(): string {
@@ -104,13 +232,16 @@ export class Redactor {
 
   /** `byHuman`: typed by a human, who may have forgotten to close a private part. */
   redactText(text: string, { byHuman = false } = {}): string {
-    if (text.length < MIN_SECRET_LENGTH) return text;
-    const pieces = splitAtPlaceholders(text);
-    for (let i = 0; i < pieces.length; i += 2) {
-      const piece = pieces[i] ?? '';
-      pieces[i] = this.#redactPiece(this.#replaceAll(piece, findPrivateParts(piece, byHuman)), 0);
+    if (text.length < MIN_SECRET_LENGTH || this.#clean.has(text)) return text;
+    const pieces = splitAtPlaceholders(this.#replaceAll(text, findPrivateParts(text, byHuman)));
+    for (let i = 0; i < pieces.length; i += 2) pieces[i] = this.#redactPiece(pieces[i] ?? '', 0);
+    const redacted = pieces.length === 1 ? (pieces[0] ?? '') : pieces.join('');
+    if (UNSEEN_SIGN.test(redacted)) {
+      const bare = redacted.replace(UNSEEN_SIGNS, '');
+      if (this.holdsSecret(bare)) return this.redactText(bare, { byHuman });
     }
-    return pieces.join('');
+    if (text.length <= MAX_CLEAN_LENGTH && redacted === text && !MAY_OPEN.test(text)) this.#noteClean(text);
+    return redacted;
   }
 
   /** Replaces spans found elsewhere, unless they contain an allowed value. */
@@ -123,7 +254,7 @@ export class Redactor {
 
   holdsSecret(text: string): boolean {
     const plain = splitAtPlaceholders(text).filter((_, index) => index % 2 === 0);
-    return plain.some((piece) => this.#find(piece).length > 0 || findPrivateParts(piece).length > 0);
+    return findPrivateParts(text).length > 0 || plain.some((piece) => this.#find(piece).length > 0);
   }
 
   /** Redacts all texts of a fact. If its text changes, so does its id, which is computed from it. */
@@ -136,7 +267,7 @@ export class Redactor {
       ...fact,
       id,
       text,
-      ...(probe === undefined ? {} : { probe: { ...probe, path: this.redactText(probe.path) } }),
+      ...(probe !== undefined && 'path' in probe ? { probe: { ...probe, path: this.redactText(probe.path) } } : {}),
       ...(detail === undefined ? {} : { detail: this.redactRecord(detail) }),
     };
   }
@@ -164,9 +295,22 @@ export class Redactor {
   }
 
   #redactPiece(text: string, depth: number): string {
-    const spans = this.#find(text);
     if (depth > MAX_DEPTH) return text;
-    return this.#replaceAll(text, spans, (rest) => this.#redactPiece(rest, depth + 1));
+    return this.#replaceAll(text, this.#find(text), (rest) => this.#redactRest(rest, depth + 1));
+  }
+
+  /** What is beside a secret is looked at again, as it stands without it. After some times, what is far from any was seen as it is. */
+  #redactRest(rest: string, depth: number): string {
+    if (depth <= WHOLE_DEPTH || rest.length <= 2 * BESIDE) return this.#redactPiece(rest, depth);
+    const line = rest.lastIndexOf('\n', BESIDE) + 1;
+    const head = line > BESIDE / 2 ? line : BESIDE;
+    const next = rest.indexOf('\n', rest.length - BESIDE) + 1;
+    const tail = next > 0 && next < rest.length - BESIDE / 2 ? next : rest.length - BESIDE;
+    return (
+      this.#redactPiece(rest.slice(0, head), depth) +
+      rest.slice(head, tail) +
+      this.#redactPiece(rest.slice(tail), depth)
+    );
   }
 
   #replaceAll(text: string, spans: readonly Span[], redactRest = (rest: string) => rest): string {
@@ -201,40 +345,46 @@ export class Redactor {
 
   #find(text: string): Span[] {
     if (text.length < MIN_SECRET_LENGTH) return [];
-    const found = findSecrets(text);
-    const { rules, allow } = this.#settings;
-    const isBare = this.#learntPattern === null && rules.length === 0;
-    const more = isBare ? [] : [...this.#findLearnt(text), ...this.#findByUserRules(text)];
-    const all = isBare ? found : joinSpans([...found, ...more]);
+    const { spans, mayHide } = findSecrets(text);
+    const found = this.#addKnown(text, spans);
+    const seen = mayHide ? readSeen(text) : null;
+    const all =
+      seen === null
+        ? found
+        : joinSpans([...found, ...locateSeen(this.#addKnown(seen, findSecrets(seen).spans), { text, seen })]);
+    const { allow } = this.#settings;
     if (allow.size === 0) return all;
     return all.filter(({ start, end, value }) => !allow.has(value ?? text.slice(start, end)));
   }
 
-  #findLearnt(text: string): Span[] {
-    if (this.#learntPattern === null || text.search(this.#learntPattern) === -1) return [];
-    return [...text.matchAll(this.#learntPattern)].map(({ 0: value, index }) => ({
-      kind: this.#learnt.get(value) ?? 'assigned-secret',
-      start: index,
-      end: index + value.length,
-    }));
+  /** With the values that were learnt, and what the user's rules find. */
+  #addKnown(text: string, found: Span[]): Span[] {
+    if (this.#learnt.size === 0 && this.#settings.rules.length === 0) return found;
+    return joinSpans([...found, ...this.#learnt.find(text), ...this.#findByUserRules(text)]);
   }
 
   #findByUserRules(text: string): Span[] {
-    return this.#settings.rules.flatMap(({ kind, pattern }) =>
-      [...text.matchAll(pattern)].flatMap(({ 0: match, index }) =>
+    let steps = text.length * STEPS_PER_CHARACTER + MIN_STEPS;
+    return this.#settings.rules.flatMap(({ kind, pattern: { pattern, ways, crowded } }) => {
+      const cost = ways * countStarts(text, pattern.source);
+      const isCrowded = cost > steps;
+      steps -= isCrowded ? 0 : cost;
+      return [...text.matchAll(isCrowded ? crowded : pattern)].flatMap(({ 0: match, index }) =>
         match === '' ? [] : [{ kind, start: index, end: index + match.length }],
-      ),
-    );
+      );
+    });
   }
 
-  /** Only unusual values: words and short values are too common to look for everywhere. */
+  #noteClean(text: string): void {
+    if (this.#clean.size >= MAX_CLEAN) this.#clean.clear();
+    this.#clean.add(text);
+  }
+
   #learn(secret: string, kind: string): void {
-    if (secret.length > MAX_LEARNT_LENGTH || this.#learnt.has(secret) || this.#learnt.size >= MAX_LEARNT) return;
-    if (!looksLikePassword(secret) || !/\d/.test(secret) || /\s/.test(secret)) return;
-    this.#learnt.set(secret, kind);
-    const values = [...this.#learnt.keys()].sort((a, b) => b.length - a.length);
-    const escaped = values.map((value) => value.replace(/[$.*+?()[\]{}|\\/^-]/g, '\\$&'));
-    this.#learntPattern = new RegExp(escaped.join('|'), 'g');
+    if (this.#learnt.has(secret)) return;
+    this.#clean.clear();
+    const decoded = kind === 'kubernetes-secret' ? decodeBase64(secret) : null;
+    for (const value of [secret, decoded ?? '']) if (isUnusual(value)) this.#learnt.add(value, kind);
   }
 
   #getKey(): Uint8Array {

@@ -16,9 +16,43 @@ export interface Rule {
   ahead?: RegExp;
   /** Whether something of this shape is a secret. */
   check?: (secret: string) => boolean;
+  /** For what is more than its pattern: the whole of it in the text, or null where it is none. */
+  reach?: (text: string, found: TextRange) => TextRange | null;
+  /** For what shows that there are secrets around it. */
+  list?: ListSecrets;
+  /** Sticky: more secrets of the same kind behind one that was found. */
+  more?: RegExp;
 }
 
+/** Secrets around a place of a text, and how far the text was looked at. */
+export type ListSecrets = (text: string, at: number) => { ranges: TextRange[]; end: number };
+
+export type TextRange = { start: number; end: number };
+
 export const MAX_LOOKAHEAD = 240;
+
+/** Finds the next match of a global pattern. Asked for rising places, it looks at every character once. */
+export class Lookahead {
+  readonly #text: string;
+  readonly #pattern: RegExp;
+  #from = 0;
+  #next = -1;
+
+  constructor(text: string, pattern: RegExp) {
+    this.#text = text;
+    this.#pattern = pattern;
+  }
+
+  /** The first match from `from` on; the length of the text where there is none. */
+  find(from: number): number {
+    if (from < this.#from || from > this.#next) {
+      this.#pattern.lastIndex = from;
+      this.#from = from;
+      this.#next = this.#pattern.exec(this.#text)?.index ?? this.#text.length;
+    }
+    return this.#next;
+  }
+}
 
 /** A secret known by the name it is assigned to, as in `DATADOG_API_KEY=`. */
 export interface NamedRule {

@@ -1,7 +1,6 @@
-import type { TextRange } from './encodings.ts';
 import { ASCII, listCases, packTrigram } from './prefilter.ts';
 import { hasPlaceholders } from './redactor.ts';
-import type { Span } from './rule.ts';
+import type { Span, TextRange } from './rule.ts';
 
 const KEY_BEGINNING = '-----begin';
 const WORD_CHARACTERS = [...'abcdefghijklmnopqrstuvwxyz0123456789_'];
@@ -71,7 +70,7 @@ function findPresetRanges(text: string): TextRange[] {
     // A literal of four characters has two trigrams: every second place meets one of them.
     for (let i = 0; i < last; i += 2) {
       const key =
-        ((bytes[i] ?? 0) & ASCII) | (((bytes[i + 1] ?? 0) & ASCII) << 7) | (((bytes[i + 2] ?? 0) & ASCII) << 14);
+        (((bytes[i] ?? 0) & ASCII) << 7) | ((bytes[i + 1] ?? 0) & ASCII) | (((bytes[i + 2] ?? 0) & ASCII) << 14);
       if (((bits[key >> 3] ?? 0) & (1 << (key & 7))) === 0) continue;
       for (const { literal, offset } of literals.get(key) ?? [])
         addRange(ranges, findRange(text, from + i - offset, literal));

@@ -10,21 +10,35 @@ const MAX_WAYS = 4096;
 const MIN_LITERAL = 3;
 const BEGINNING = new RegExp(`^[A-Za-z0-9_@#%~/:=<>"'-]{${MIN_LITERAL}}(?![*+?{])`);
 
+const TOO_MANY_WAYS =
+  'the pattern can match in too many ways: limit how often parts repeat, and how many there are to choose from';
+
 const TOKEN =
   /\\[\s\S]|\[(?:\\[\s\S]|[^\]\\])*\]|\(\?(?:<?[=!]|:|<[A-Za-z]\w*>)|\(|\)|(?:[*+?]|\{\d+(?:,\d*)?\})\??|[\s\S]/g;
+
+/** A pattern, how many ways it may match at one place, and what takes all of the line where that would take too long. */
+interface BoundPattern {
+  pattern: RegExp;
+  ways: number;
+  crowded: RegExp;
+}
 
 /**
  * A user's pattern, bounded to linear time, or the message of what is wrong with it. It begins with three plain characters; `*`
  * and `+` match at most 256 times; repetitions are not nested; there are no back references and no lookaround.
  */
-export function boundPattern(source: string): RegExp | string {
+export function boundPattern(source: string): BoundPattern | string {
   if (source.length > MAX_LENGTH) return `a pattern may have at most ${MAX_LENGTH} characters`;
   if (!BEGINNING.test(source) || (source.includes('|') && hasOuterChoice(source)))
     return `a pattern must begin with ${MIN_LITERAL} plain characters`;
   const bounded = boundTokens(source);
-  if (!Array.isArray(bounded)) return bounded;
+  if (typeof bounded === 'string') return bounded;
   const isBroken = (error: unknown): boolean => error instanceof SyntaxError;
-  return catchIf(isBroken, 'this is not a regular expression', () => new RegExp(bounded.join(''), 'g'));
+  return catchIf(isBroken, 'this is not a regular expression', () => ({
+    pattern: new RegExp(bounded.tokens.join(''), 'g'),
+    ways: bounded.ways,
+    crowded: new RegExp(`${source.slice(0, MIN_LITERAL)}[^\\n]{0,${MAX_REPEATS}}`, 'g'),
+  }));
 }
 
 function hasOuterChoice(source: string): boolean {
@@ -37,9 +51,9 @@ function hasOuterChoice(source: string): boolean {
   return false;
 }
 
-function boundTokens(source: string): string[] | string {
+function boundTokens(source: string): { tokens: string[]; ways: number } | string {
   const tokens: string[] = [];
-  const open: { repeats: boolean }[] = [];
+  const open: { repeats: boolean; choices: number }[] = [];
   let closed: { repeats: boolean } | null = null;
   let ways = 1;
   for (const [token] of source.matchAll(TOKEN)) {
@@ -49,7 +63,7 @@ function boundTokens(source: string): string[] | string {
       if (closed?.repeats === true) return 'a repetition may not be inside another repetition';
       if (repeat.most > MAX_REPEATS) return `nothing may repeat more than ${MAX_REPEATS} times`;
       ways *= repeat.most - repeat.least + 1;
-      if (ways > MAX_WAYS) return 'the pattern can match in too many ways: limit how often parts repeat';
+      if (ways > MAX_WAYS) return TOO_MANY_WAYS;
       for (const group of open) group.repeats = true;
       tokens.push(repeat.text);
       closed = null;
@@ -58,13 +72,20 @@ function boundTokens(source: string): string[] | string {
     closed = null;
     if (token.startsWith('(')) {
       if (/^\(\?<?[=!]/.test(token)) return 'a pattern may not have lookarounds';
-      open.push({ repeats: false });
+      open.push({ repeats: false, choices: 1 });
     }
-    if (token === ')') closed = open.pop() ?? null;
+    if (token === ')') {
+      const group = open.pop() ?? null;
+      closed = group;
+      ways *= group?.choices ?? 1;
+      if (ways > MAX_WAYS) return TOO_MANY_WAYS;
+    }
+    const group = token === '|' ? open.at(-1) : undefined;
+    if (group !== undefined) group.choices++;
     if (token === '|') for (const group of open) group.repeats = true;
     tokens.push(token);
   }
-  return tokens;
+  return { tokens, ways };
 }
 
 function readRepeat(token: string): { text: string; least: number; most: number } | null {
@@ -82,7 +103,7 @@ function readRepeat(token: string): { text: string; least: number; most: number 
 
 /** The user's and the project's own rules, and values that are never redacted. */
 export interface RedactSettings {
-  rules: readonly { kind: string; pattern: RegExp }[];
+  rules: readonly { kind: string; pattern: BoundPattern }[];
   allow: ReadonlySet<string>;
   /** Equal for equal settings. */
   identity: string;
@@ -118,7 +139,7 @@ export function readRedactSettings(machine: Machine, folder: string | null): Red
   const project = folder === null ? { rules: [] } : parseSection(readNearestConfig(folder), 'redact', ProjectSection);
   const rules = [...user.rules, ...project.rules];
   if (rules.length === 0 && user.allow.length === 0) return NO_SETTINGS;
-  const identity = JSON.stringify([rules.map(({ kind, pattern }) => [kind, pattern.source]), user.allow]);
+  const identity = JSON.stringify([rules.map(({ kind, pattern: { pattern } }) => [kind, pattern.source]), user.allow]);
   return { rules, allow: new Set(user.allow), identity };
 }
 

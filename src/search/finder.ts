@@ -1,9 +1,10 @@
 import type { Marks } from '../handover/marks.ts';
 import type { FactKind, Origin, Trust } from '../model/fact.ts';
 import { FACT_KINDS } from '../model/fact-kinds.ts';
+import { FILE_CHANGES, NO_AGENT } from '../model/fact-roles.ts';
 import { printFingerprint } from '../model/hash.ts';
 import { baseName } from '../model/paths.ts';
-import type { ProjectMatch } from '../store/catalog.ts';
+import { listProjectIds, type ProjectMatch } from '../store/catalog.ts';
 import type { Progress } from '../store/index-writer.ts';
 import type { Store } from '../store/store.ts';
 import type { NotesPlace } from './notes.ts';
@@ -14,7 +15,11 @@ import { foldText, makeTag } from './tokens.ts';
 /** What the index keeps of a handover. */
 export interface HandoverRecord {
   id: string;
+  /** When it was captured or saved, and when its work was done. */
   at: string;
+  workedAt: string;
+  /** Whether something was added to the work of a session by hand in it. */
+  isNoted: boolean;
   startedAt: string | null;
   agent: string;
   session: string | null;
@@ -32,6 +37,7 @@ export interface FactRecord {
   text: string;
   status: string | null;
   trust: Trust;
+  /** Of what was imported, its origin with the sender. */
   origin: Origin;
   pinned: boolean;
   /** Said by an agent, and taken for its kind by the words alone. */
@@ -40,6 +46,8 @@ export interface FactRecord {
   line: number | null;
   from: string | null;
   ref: string | null;
+  /** When it was stated, where that was after a mark. */
+  statedAt: string | null;
 }
 
 export type FactDocument = { what: 'fact'; text: string; fact: FactRecord; handover: HandoverRecord };
@@ -73,6 +81,12 @@ export interface FactFilter extends Pick<SearchQuery, 'project' | 'agent' | 'kin
   fileName?: string;
 }
 
+/** What files are ordered by: sessions that changed it, all that name it, when the last of them worked, its path. */
+export type FileWorth = { changes: number; sessions: number; lastMs: number; path: string };
+
+/** All facts about some files, of each those of the newest handover first. Other files are worth no more than `rest`; null: there are none. */
+export type FilePage = { facts: FactDocument[]; rest: FileWorth | null };
+
 /** Finds documents: by the index, or by a scan of the files, with the same results. */
 export interface Finder {
   readonly by: 'index' | 'scan';
@@ -81,12 +95,49 @@ export interface Finder {
   gather(query: SearchQuery, parsed: ParsedQuery): Promise<Candidates>;
   /** Newest handover first. */
   facts(filter: FactFilter): AsyncIterable<FactDocument>;
+  /** The files in the order of their possible worth; null when that needs all facts. */
+  files(filter: FactFilter): Promise<AsyncIterable<FilePage> | null>;
   /** How many handovers of its project contain a fact. */
   countHolders(found: FactDocument): Promise<number>;
   marks(project: string): Promise<Marks>;
   /** The project of the newest handover in the first of these folders that has any. */
   projectOf(roots: readonly string[]): Promise<string | null>;
   close(): void;
+}
+
+/** When what it tells was done or written. Of what was added by hand, when that was saved, not when the session worked. */
+export function timeOf(document: SearchDocument): string {
+  if (document.what === 'note') return document.at;
+  return isAdded(document) ? document.handover.at : document.handover.workedAt;
+}
+
+/** Whose it is: of what a person added to the work of an agent, the person's. */
+export function authorOf(document: HandoverDocument): string {
+  const isHuman = document.what === 'handover' || document.fact.origin === 'human';
+  return isHuman && isAdded(document) ? NO_AGENT : document.handover.agent;
+}
+
+/** The title of such a handover is that of what was added. */
+function isAdded(document: HandoverDocument): boolean {
+  if (document.what === 'handover' || !document.handover.isNoted) return document.handover.isNoted;
+  const { fact } = document;
+  return (fact.trust === 'declared' || fact.trust === 'imported') && !isPassedOn(fact);
+}
+
+/** Whether it was stated in an earlier handover, and only carried over. */
+export function isPassedOn({ from, trust, ref }: FactRecord): boolean {
+  return from !== null || (trust === 'declared' && ref !== null);
+}
+
+/** Who worked in it: a session is one, however many handovers it has. */
+export function sessionOf(document: HandoverDocument): string {
+  const { session, id } = document.handover;
+  const agent = authorOf(document);
+  return session === null || agent === NO_AGENT ? id : `${agent}\n${session}`;
+}
+
+export function isChange({ status }: FactRecord): boolean {
+  return FILE_CHANGES.has(status);
 }
 
 /** Tags by which the index selects documents, whatever their words are. */
@@ -122,7 +173,7 @@ export function passes(filter: FactFilter, document: SearchDocument): boolean {
   const { handover } = document;
   if (agent !== undefined && handover.agent.toLowerCase() !== agent.toLowerCase()) return false;
   if (project !== undefined && !isOfProject(handover, project)) return false;
-  if (!isSince(filter, handover.at)) return false;
+  if (!isSince(filter, timeOf(document))) return false;
   if (kinds === undefined && ids === undefined && fileName === undefined) return true;
   if (document.what !== 'fact') return false;
   const { fact } = document;
@@ -143,7 +194,7 @@ export function isOfProject(
 ): boolean {
   if (match.root !== undefined && root === match.root) return true;
   if (project === null) return false;
-  return project.id === match.id || project.name.toLowerCase() === match.name?.toLowerCase();
+  return listProjectIds(match).includes(project.id) || project.name.toLowerCase() === match.name?.toLowerCase();
 }
 
 function isSince({ sinceMs }: FactFilter, at: string): boolean {

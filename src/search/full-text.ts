@@ -2,7 +2,7 @@ import { numberIn, RowDamage } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { computeMark } from '../store/index-schema.ts';
 import { FULL_RANGE, findNumbers, term } from './retrieve.ts';
-import { foldText, isUnspaced, listJoined, pairsOf, splitWords, stemsOf, TAG_SIGN } from './tokens.ts';
+import { foldText, isUnspaced, listJoined, pairsOf, splitWords, stemWord, TAG_SIGN } from './tokens.ts';
 
 /**
  * The full-text tables of an index. `words` maps stems, tags and joined names to texts and stores nothing else, which
@@ -35,13 +35,15 @@ export interface FullText {
 export function openFullText(database: SqlDatabase): FullText {
   const words = openWords(database);
   const stems = openStems(database);
+  const noted = new Set<string>();
   return {
     add: (entry) => {
       words.add(entry);
-      for (const stem of listStems(entry.text)) stems.add(stem);
+      for (const stem of listStems(entry.text, noted)) stems.add(stem);
     },
     remove: (entries) => {
       words.remove(entries);
+      noted.clear();
       for (const stem of new Set(entries.flatMap(({ text }) => [...listStems(text)])))
         if (findNumbers(database, term(stem), { ...FULL_RANGE, limit: 1 }).length === 0) stems.remove(stem);
     },
@@ -88,15 +90,18 @@ function spellTokens({ text, tags }: NumberedText): string {
 const MIN_STEM_LENGTH = 3;
 const MAX_STEM_LENGTH = 64;
 
-/** The stems of a text that are noted in `stems`. Must agree with `NOTE_ALL_STEMS`. */
-function listStems(text: string): Set<string> {
-  return new Set(
-    stemsOf(text).filter((stem) => {
-      const { length, 0: first = '' } = [...stem];
-      const isBeforeTags = first.length === 1 && first < TAG_SIGN;
-      return length >= MIN_STEM_LENGTH && length <= MAX_STEM_LENGTH && isBeforeTags && !isUnspaced(stem);
-    }),
-  );
+/** The stems of a text that are noted in `stems`, less those of words met before. Must agree with `NOTE_ALL_STEMS`. */
+function listStems(text: string, met: Set<string> = new Set()): Set<string> {
+  const stems = new Set<string>();
+  for (const word of splitWords(foldText(text))) {
+    if (met.has(word)) continue;
+    met.add(word);
+    const stem = stemWord(word);
+    const { length, 0: first = '' } = [...stem];
+    const isBeforeTags = first.length === 1 && first < TAG_SIGN;
+    if (length >= MIN_STEM_LENGTH && length <= MAX_STEM_LENGTH && isBeforeTags && !isUnspaced(stem)) stems.add(stem);
+  }
+  return stems;
 }
 
 const NOTE_ALL_STEMS = `

@@ -1,12 +1,13 @@
 import { join } from 'node:path';
 import { catchIf, isHandoverError } from '../errors.ts';
-import { DOCUMENT_NAMES, MAX_DOCUMENT_BYTES, PLACE_OF_STATE, pathOf } from '../memory/layout.ts';
+import { DOCUMENT_NAMES, MAX_DOCUMENT_BYTES } from '../memory/layout.ts';
 import { splitBlocks } from '../memory/note-blocks.ts';
 import { parseNoteFile } from '../memory/note-file.ts';
 import {
   listArchives,
   listNotesMonths,
   listNotesOfMonth,
+  listStates,
   MAX_MEMORY_BYTES,
   type Memory,
 } from '../memory/read-memory.ts';
@@ -27,7 +28,7 @@ export function listNotesFiles({ folder, memoryDir }: NotesPlace, machine: Memor
   const memory = { root: memoryDir, machine };
   const documents = DOCUMENT_NAMES.map((name) => ({ path: join(folder, name), maxBytes: MAX_DOCUMENT_BYTES }));
   const layers = [
-    pathOf(memoryDir, PLACE_OF_STATE),
+    ...listStates(memory),
     ...listNotesMonths(memory).flatMap((month) => listNotesOfMonth(memory, month).map(({ path }) => path)),
     ...listArchives(memory).map(({ path }) => path),
   ].map((path) => ({ path, maxBytes: MAX_MEMORY_BYTES }));
@@ -41,7 +42,10 @@ export function timeOfNotes({ state }: NotesFile): string {
   return formatTimestamp(Number(BigInt(state.split(':').at(-1) ?? '0') / 1_000_000n));
 }
 
-/** The blocks of a file with their lines, from 1; none when it cannot be read. */
+/** More than anybody writes into one file, and indexed in a second or two. */
+const MAX_PIECES = 20_000;
+
+/** The blocks of a file, the last of too many, with their lines, from 1; none when it cannot be read. */
 export function readPieces({ path, maxBytes }: NotesFile): { text: string; line: number }[] {
   const content = catchIf(isHandoverError, null, () => readProjectFile(path, maxBytes))?.toString('utf8') ?? '';
   const lines = content.split('\n');
@@ -55,7 +59,7 @@ export function readPieces({ path, maxBytes }: NotesFile): { text: string; line:
       const text = cleanText(block.lines.join('\n')).trim();
       if (/[\p{L}\p{N}]/u.test(text) && !/^<!--.*-->$/.test(text)) pieces.push({ text, line });
     }
-  return pieces;
+  return pieces.slice(-MAX_PIECES);
 }
 
 export function tagOfNotes(folder: string): string {

@@ -1,20 +1,22 @@
 import type { FactKind, Trust } from '../model/fact.ts';
 import { isStopWord } from '../model/text.ts';
 import type { ProjectMatch } from '../store/catalog.ts';
-import { foldText, gramsOf, isUnspaced, splitWords, stemWord } from './tokens.ts';
+import { foldText, gramsOf, isUnspaced, makeStemPicker, matchWords, splitWords, stemWord } from './tokens.ts';
 
 export interface SearchQuery {
   text: string;
-  kinds?: readonly FactKind[];
+  kinds?: readonly FactKind[] | undefined;
   /** Compared without regard to case. */
-  agent?: string;
+  agent?: string | undefined;
   /** Only this project. Without it all are searched, and hits of the current project come ahead of others. */
-  project?: ProjectMatch;
-  sinceMs?: number;
+  project?: ProjectMatch | undefined;
+  sinceMs?: number | undefined;
   /** Only texts that name this file: a path, or the end of one. */
-  file?: string;
+  file?: string | undefined;
   /** Also search the text of the agents' sessions on this machine. */
   sessions?: boolean;
+  /** Only the text of this session, by its id or the beginning of it: every passage that matches. */
+  session?: string | undefined;
   limit: number;
 }
 
@@ -94,19 +96,21 @@ export interface SearchHit {
   because?: string;
   from: HitOrigin;
   open: string;
+  /** It has none of the words, only similar spelling or meaning. */
+  near?: true;
+  /** For a session: how many other passages of it match. */
+  more?: number;
   score: number;
 }
 
 const MAX_EXCERPT = 400;
 const BEFORE = 120;
 
-/** A text in one paragraph; only the part around the match if it is long. */
-export function excerpt(text: string, { words }: ParsedQuery): string {
+/** A text in one paragraph; if it is long, only the part around most of these terms, the first of which counts most. */
+export function excerpt(text: string, terms: readonly string[]): string {
   const line = text.replace(/\s+/g, ' ').trim();
   if (line.length <= MAX_EXCERPT) return line;
-  const folded = line.toLowerCase();
-  const met = words.map((word) => folded.indexOf(word.text)).filter((at) => at >= 0);
-  const start = met.length === 0 ? 0 : Math.max(0, Math.min(...met) - BEFORE);
+  const start = Math.max(0, findDensest(line.toLowerCase(), terms) - BEFORE);
   const end = Math.min(line.length, start + MAX_EXCERPT);
   // Never half a surrogate pair.
   const part = line
@@ -116,16 +120,31 @@ export function excerpt(text: string, { words }: ParsedQuery): string {
   return `${start > 0 ? '…' : ''}${part}${end < line.length ? '…' : ''}`;
 }
 
+const MAX_TRIED = 50;
+
+/** Where the most of some terms follow within an excerpt. */
+function findDensest(folded: string, terms: readonly string[]): number {
+  let best = { at: 0, worth: 0 };
+  for (const term of terms)
+    for (let at = folded.indexOf(term), tried = 0; at >= 0 && tried < MAX_TRIED; at = folded.indexOf(term, at + 1)) {
+      tried++;
+      const part = folded.slice(at, at + MAX_EXCERPT - BEFORE);
+      const worth = terms.reduce((sum, each, place) => sum + (part.includes(each) ? 1 + 1 / (place + 1) : 0), 0);
+      if (worth > best.worth) best = { at, worth };
+    }
+  return best.at;
+}
+
 /** Where the words of a query are in a text, in any inflection. */
 export function findMatches(text: string, query: string): { start: number; end: number }[] {
   const { words } = parseQuery(query);
-  const stems = new Set(words.map(({ stem }) => stem));
+  const { pick } = makeStemPicker(new Set(words.map(({ stem }) => stem)));
   const parts = words.filter(({ text: word, isUnspaced: runs }) => runs || word.length > 3);
   const matches: { start: number; end: number }[] = [];
-  for (const match of text.matchAll(/[\p{L}\p{N}\p{M}]+/gu)) {
+  for (const match of matchWords(text)) {
     const [word] = match;
     const folded = word.toLowerCase();
-    if (stems.has(stemWord(folded))) {
+    if (pick(folded) !== null) {
       matches.push({ start: match.index, end: match.index + word.length });
       continue;
     }

@@ -1,5 +1,5 @@
 import type { ParsedQuery, QueryWord } from './query.ts';
-import { foldText, isUnspaced, makeStemPicker, splitWords } from './tokens.ts';
+import { foldText, isUnspaced, makeStemPicker } from './tokens.ts';
 
 /** Keys, best first, and how much the list counts. */
 export type RankedList<K> = { keys: readonly K[]; weight?: number };
@@ -33,6 +33,15 @@ export interface TermStats {
   corrections: readonly string[];
 }
 
+/** What to look for in a text that was found, the most telling first. */
+export function listTerms({ phrase }: ParsedQuery, known: readonly TermStats[]): string[] {
+  const byWeight = [...known].sort((a, b) => b.weight - a.weight);
+  return [
+    ...(phrase === null ? [] : [phrase]),
+    ...byWeight.flatMap(({ word, corrections }) => [word.text, ...corrections]),
+  ];
+}
+
 /** The inverse document frequency of BM25. */
 export function weighWord(texts: number, total: number): number {
   return Math.log(1 + (total - texts + 0.5) / (texts + 0.5));
@@ -40,36 +49,56 @@ export function weighWord(texts: number, total: number): number {
 
 const HERE_WEIGHT = 0.5;
 
-/** Ranks by words and their parts, fused with `more`. Texts that `isHere` gain weight; the exact phrase comes first. */
+/**
+ * Ranks by words and their parts, fused with `more`. Texts that `isHere` gain weight; what was typed comes first. Where a
+ * text has a word of the query, those that have none are left out unless they are in `more`.
+ */
 export function fuseTexts<K>(
   { parsed, known }: { parsed: ParsedQuery; known: readonly TermStats[] },
   texts: readonly { key: K; text: string }[],
   { isHere, more = [] }: { isHere?: (key: K) => boolean; more?: readonly RankedList<K>[] } = {},
-): FusedKey<K>[] {
+): (FusedKey<K> & { exact: Exactness })[] {
   const { words, grams, exact } = rankTexts(parsed, known, texts);
   const lists: RankedList<K>[] = [{ keys: words }, { keys: grams }, ...more];
   if (isHere !== undefined) {
     const own = fuse(lists).flatMap(({ key }) => (isHere(key) ? [key] : []));
     lists.push({ keys: own, weight: HERE_WEIGHT });
   }
-  return fuse(lists).sort((a, b) => Number(exact.has(b.key)) - Number(exact.has(a.key)));
+  const fused = fuse(lists).map((each): FusedKey<K> & { exact: Exactness } => ({
+    ...each,
+    exact: exact.get(each.key) ?? NEAR,
+  }));
+  const isFound = fused.some((each) => each.exact !== NEAR);
+  const meant = new Set(more.flatMap(({ keys }) => keys));
+  return fused
+    .filter((each) => !isFound || each.exact !== NEAR || meant.has(each.key))
+    .sort((a, b) => b.exact - a.exact);
 }
 
-/** The same texts ranked by words and by trigrams, without those that do not match, and those with the exact phrase. */
+/** None of the words matches, only similar spelling or meaning. */
+export const NEAR = -1;
+
+/** 2: the query is there as it was typed; 1: all its words are; 0: some are. */
+export type Exactness = typeof NEAR | 0 | 1 | 2;
+
+/** The same texts ranked by words and by trigrams, without those that do not match, and how exactly each does; none for a near one. */
 export function rankTexts<K>(
   query: ParsedQuery,
   known: readonly TermStats[],
   texts: readonly { key: K; text: string }[],
-): { words: K[]; grams: K[]; exact: ReadonlySet<K> } {
+): { words: K[]; grams: K[]; exact: ReadonlyMap<K, Exactness> } {
   const byWords: KeyScore<K>[] = [];
   const byGrams: KeyScore<K>[] = [];
-  const exact = new Set<K>();
-  const pickStem = makeStemPicker(new Set(known.flatMap(({ word, corrections }) => [word.stem, ...corrections])));
+  const exact = new Map<K, Exactness>();
+  const picker = makeStemPicker(new Set(known.flatMap(({ word, corrections }) => [word.stem, ...corrections])));
   for (const { key, text } of texts) {
-    const folded = foldText(text);
-    byWords.push({ key, ...scoreWords(known, splitWords(folded), pickStem) });
+    const { folded, words, stems } = picker.read(text);
+    byWords.push({ key, ...scoreWords(known, stems, text.length) });
     byGrams.push({ key, ...scoreGrams(known, folded) });
-    if (query.phrase !== null && hasPhrase(folded, query.phrase)) exact.add(key);
+    if (!known.some(({ word }) => folded.includes(word.text) || stems.has(word.stem))) continue;
+    if (!known.every(({ word }) => (word.isUnspaced ? folded.includes(word.text) : words.has(word.text))))
+      exact.set(key, 0);
+    else exact.set(key, query.phrase !== null && hasPhrase(foldText(text), query.phrase) ? 2 : 1);
   }
   const most = [...byWords, ...byGrams].reduce((best, { covered }) => Math.max(best, covered), 0);
   return { words: sortByScore(byWords, most), grams: sortByScore(byGrams, most), exact };
@@ -89,23 +118,14 @@ function sortByScore<K>(scores: readonly KeyScore<K>[], most: number): K[] {
     .map(({ key }) => key);
 }
 
-/** The constants of BM25, and the usual length of a fact in words. */
+/** The constants of BM25, and the usual length of a fact. */
 const SATURATION = 1.2;
 const LENGTH_SHARE = 0.5;
-const USUAL_WORDS = 14;
+const USUAL_LENGTH = 90;
 const CORRECTED = 0.7;
 
-function scoreWords(
-  known: readonly TermStats[],
-  words: readonly string[],
-  pickStem: (word: string) => string | null,
-): Score {
-  const counts = new Map<string, number>();
-  for (const each of words) {
-    const stem = pickStem(each);
-    if (stem !== null) counts.set(stem, (counts.get(stem) ?? 0) + 1);
-  }
-  const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * words.length) / USUAL_WORDS;
+function scoreWords(known: readonly TermStats[], counts: ReadonlyMap<string, number>, size: number): Score {
+  const length = 1 - LENGTH_SHARE + (LENGTH_SHARE * size) / USUAL_LENGTH;
   let [score, covered] = [0, 0];
   for (const { word, weight, corrections } of known) {
     const own = counts.get(word.stem) ?? 0;
@@ -130,10 +150,12 @@ function scoreGrams(known: readonly TermStats[], folded: string): Score {
   return { score: covered / (1 + Math.log1p(folded.length / 80) / 4), covered };
 }
 
-/** Which share of a word's trigrams is in a text, from 0 to 1. */
+/** Which share of a word's trigrams is in a text, from `MIN_SHARE` to 1; 0 for less. */
 export function shareOf({ text, grams }: QueryWord, folded: string): number {
   if (folded.includes(text)) return 1;
-  return grams.length === 0 ? 0 : grams.filter((gram) => folded.includes(gram)).length / grams.length;
+  let missing = 0;
+  for (const gram of grams) if (!folded.includes(gram) && ++missing > grams.length * (1 - MIN_SHARE)) return 0;
+  return grams.length === 0 ? 0 : 1 - missing / grams.length;
 }
 
 const NAME_CHARACTER = /[\p{L}\p{N}_]/u;

@@ -1,3 +1,4 @@
+import { catchIf } from '../errors.ts';
 import type { FactKind } from '../model/fact.ts';
 import { numberIn, textIn } from '../platform/cache-database.ts';
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
@@ -30,11 +31,16 @@ function nameTerm(name: string): Expression | null {
 }
 
 export function allOf(expressions: readonly Expression[]): Expression {
-  return expressions.map((expression) => `(${expression})`).join(' AND ');
+  return join(expressions, ' AND ');
 }
 
 export function anyOf(expressions: readonly Expression[]): Expression {
-  return expressions.map((expression) => `(${expression})`).join(' OR ');
+  return join(expressions, ' OR ');
+}
+
+function join(expressions: readonly Expression[], operator: string): Expression {
+  const [only = ''] = expressions;
+  return expressions.length < 2 ? only : expressions.map((expression) => `(${expression})`).join(operator);
 }
 
 /** A range of text numbers, both ends included. */
@@ -57,36 +63,34 @@ export function findStems(database: SqlDatabase, expression: Expression, limit: 
 }
 
 /** A letter that this SQLite does not know splits a term into a phrase, which `detail=none` cannot answer. */
-function askFts(database: SqlDatabase, sql: string, values: readonly SqlValue[]): unknown[] {
-  try {
-    return database.prepare(sql).all(...values);
-  } catch (error) {
-    if (error instanceof Error && error.message.includes('phrase queries are not supported')) return [];
-    throw error;
-  }
+export function askFts(database: SqlDatabase, sql: string, values: readonly SqlValue[]): unknown[] {
+  const isPhrase = (error: unknown): boolean =>
+    error instanceof Error && error.message.includes('phrase queries are not supported');
+  return catchIf(isPhrase, [], () => database.prepare(sql).all(...values));
 }
 
-/** About how many texts there are, and the range of their numbers, from the newest to the oldest. */
-export type IndexExtent = NumberRange & { total: number };
+/** About how many texts there are, and how many have what is asked for. */
+export type IndexExtent = { total: number; count(expression: Expression): number };
 
-export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, extent: IndexExtent): TermStats[] {
+export function lookUpTerms(database: SqlDatabase, parsed: ParsedQuery, { total, count }: IndexExtent): TermStats[] {
   return makeTermStats(parsed, {
-    total: extent.total,
-    countWord: ({ text }) => estimate(database, wordTerm(text), extent),
-    countStem: (stem) => estimate(database, term(stem), extent),
+    total,
+    countWord: ({ text }) => count(wordTerm(text)),
+    countStem: (stem) => count(term(stem)),
     listStemsNear: (stem) => listStemsNear(database, stem),
+    listStemsWith: (parts) => listLonger(database, parts),
   });
 }
 
-/** At most this many texts with a word are counted, newest first; the range that they span gives an estimate of the total. */
-const COUNTED = 400;
+const MAX_COUNTED = 400;
 
-function estimate(database: SqlDatabase, expression: Expression, { from, to }: NumberRange): number {
+/** The newest texts are counted; the range that they span, of that of all, gives an estimate of the total. */
+export function estimateCount(database: SqlDatabase, expression: Expression, { from, to }: NumberRange): number {
   const sql = `SELECT count(*) AS count, max(n) AS last
     FROM (SELECT rowid AS n FROM words WHERE words MATCH ? ORDER BY rowid LIMIT ?)`;
-  const [row] = askFts(database, sql, [expression, COUNTED]);
+  const [row] = askFts(database, sql, [expression, MAX_COUNTED]);
   const [count, last] = [numberIn(row, 'count') || 0, numberIn(row, 'last') || 0];
-  if (count < COUNTED || last >= to) return count;
+  if (count < MAX_COUNTED || last >= to) return count;
   return Math.round((count * (to - from + 1)) / Math.max(1, last - from + 1));
 }
 
@@ -133,14 +137,13 @@ export interface Retrieval {
   total: number;
   /** What every text must contain besides. */
   limits: readonly Expression[];
-  range: NumberRange;
+  /** Finds at most so many texts. */
+  find(expression: Expression, limit: number): number[];
   limit: number;
+  /** How many texts are to be ranked: more would cost time and hardly change the first places. */
+  ranked: number;
 }
 
-/** How many texts are ranked: more would cost time and hardly change the first places. */
-const MAX_TEXTS = 300;
-const MAX_WITH_ALL_WORDS = 120;
-const MAX_WITH_ONE_WORD = 100;
 const ENOUGH = 40;
 /** A word that more than one text in this many has is too common to narrow a search. */
 const COMMON = 20;
@@ -153,14 +156,14 @@ const SCARCE = 10;
  * Of frequent matches the newest are taken.
  */
 export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): number[] {
-  const { known, parsed, limits, total, range } = retrieval;
-  const most = Math.max(MAX_TEXTS, 2 * retrieval.limit);
-  const mostOfAll = Math.max(MAX_WITH_ALL_WORDS, 2 * retrieval.limit);
+  const { known, parsed, limits, total, find } = retrieval;
+  const most = Math.max(retrieval.ranked, 2 * retrieval.limit);
+  const mostOfAll = Math.max(0.4 * retrieval.ranked, 2 * retrieval.limit);
+  const mostOfOne = Math.round(retrieval.ranked / 3);
   const found = new Set<number>();
   const take = (expression: Expression, limit: number): void => {
     if (found.size >= most) return;
-    const wanted = { ...range, limit: limit + found.size };
-    for (const n of findNumbers(database, allOf([expression, ...limits]), wanted)) if (found.size < most) found.add(n);
+    for (const n of find(allOf([expression, ...limits]), limit + found.size)) if (found.size < most) found.add(n);
   };
   const groups = known.map(({ word, corrections }) => anyOf([wordTerm(word.text), ...corrections.map(term)]));
   const rare = groups.filter((_, at) => (known[at]?.texts ?? 0) * COMMON <= total);
@@ -170,19 +173,19 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
     if (narrow.length < groups.length) take(allOf(groups), mostOfAll);
     const joined = listJoined(parsed.phrase ?? '').map(term);
     const expression = allOf([...joined, ...groups, ...limits]);
-    if (joined.length > 0)
-      for (const n of findNumbers(database, expression, { ...range, limit: MAX_WITH_ONE_WORD })) found.add(n);
+    if (joined.length > 0) for (const n of find(expression, mostOfOne)) found.add(n);
   }
   if (narrow.length > 2 && found.size < ENOUGH)
     for (let left = 0; left < Math.min(narrow.length, 8); left++)
-      take(allOf(narrow.filter((_, at) => at !== left)), MAX_WITH_ONE_WORD);
+      take(allOf(narrow.filter((_, at) => at !== left)), mostOfOne);
   const takeStems = (stems: readonly string[]): void => {
-    if (stems.length > 0) take(anyOf(stems.map(term)), MAX_WITH_ONE_WORD);
+    if (stems.length > 0) take(anyOf(stems.map(term)), mostOfOne);
   };
-  for (const { word, texts } of known) if (texts < SCARCE && !word.isUnspaced) takeStems(listLonger(database, word));
+  for (const { word, texts } of known)
+    if (texts < SCARCE && !word.isUnspaced) takeStems(listLonger(database, [word.text, word.stem]));
   if (found.size < ENOUGH && groups.length > 1)
     for (const [at] of [...known.entries()].sort(([, a], [, b]) => b.weight - a.weight))
-      take(groups[at] ?? '', MAX_WITH_ONE_WORD);
+      take(groups[at] ?? '', mostOfOne);
   if (found.size < ENOUGH)
     for (const { word, texts, corrections } of known)
       if (texts === 0 && corrections.length === 0) takeStems(listSharing(database, word));
@@ -192,9 +195,9 @@ export function retrieveNumbers(database: SqlDatabase, retrieval: Retrieval): nu
 const MAX_STEMS = 32;
 const MAX_STEMS_CHECKED = 1000;
 
-/** Stems that contain a word or its stem. */
-function listLonger(database: SqlDatabase, { text, stem }: QueryWord): string[] {
-  const parts = [...new Set([text, stem])].filter((part) => gramsOf(part).length > 0);
+/** Stems that contain one of these. */
+function listLonger(database: SqlDatabase, words: readonly string[]): string[] {
+  const parts = [...new Set(words)].filter((part) => gramsOf(part).length > 0);
   if (parts.length === 0) return [];
   const expression = anyOf(parts.map((part) => allOf(gramsOf(part).map(term))));
   return findStems(database, expression, MAX_STEMS_CHECKED)

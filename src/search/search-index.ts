@@ -5,32 +5,37 @@ import { describeFileState, measureRegularFile } from '../platform/durable-file.
 import type { SqlDatabase, SqlValue } from '../platform/sqlite.ts';
 import { findChangedMonths } from '../store/index-schema.ts';
 import { listJournalFiles, type Store } from '../store/store.ts';
-import type { FactRecord, HandoverRecord } from './finder.ts';
+import { type FactRecord, type HandoverRecord, isPassedOn } from './finder.ts';
 import { CREATE_FULL_TEXT, describeTable, type MarkedTable } from './full-text.ts';
 import { listNotesFiles, type NotesPlace } from './notes.ts';
 
-export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 4 };
+export const SEARCH_INDEX: CacheDatabase = { name: 'search', version: 9 };
 
 /**
  * Texts are numbered so that newer handovers come first; the texts of a handover are numbered from `first` on. The texts
- * of notes come last. `months` and `damaged` are as in the index of handovers.
+ * of notes come last. `files` has a row for each fact about a file, to find out which matter most without reading the
+ * facts. `months` and `damaged` are as in the index of handovers.
  */
 export const CREATE_TABLES: string = `
   CREATE TABLE handovers (
     first INTEGER PRIMARY KEY, texts INTEGER NOT NULL,
-    id TEXT NOT NULL, at TEXT NOT NULL, started_at TEXT, agent TEXT NOT NULL, session TEXT,
+    id TEXT NOT NULL, at TEXT NOT NULL, worked_at TEXT NOT NULL, is_noted INTEGER NOT NULL, started_at TEXT, agent TEXT NOT NULL, session TEXT,
     project_id TEXT NOT NULL, project_name TEXT NOT NULL, root TEXT NOT NULL, folder TEXT NOT NULL,
     is_foreign INTEGER NOT NULL, mark INTEGER NOT NULL
   );
   CREATE TABLE texts (
     n INTEGER PRIMARY KEY, fact INTEGER, traits INTEGER NOT NULL, status TEXT,
-    line INTEGER, taken_from TEXT, ref TEXT, text TEXT NOT NULL, mark INTEGER NOT NULL
+    line INTEGER, taken_from TEXT, ref TEXT, stated_at TEXT, text TEXT NOT NULL, mark INTEGER NOT NULL
   );
+  CREATE TABLE files (
+    project TEXT NOT NULL, path TEXT NOT NULL, n INTEGER NOT NULL, session INTEGER NOT NULL, changed INTEGER NOT NULL,
+    at INTEGER NOT NULL, PRIMARY KEY (project, path, n)
+  ) WITHOUT ROWID;
   CREATE TABLE notes (path TEXT PRIMARY KEY, folder TEXT NOT NULL, state TEXT NOT NULL, first INTEGER NOT NULL, texts INTEGER NOT NULL, at TEXT NOT NULL);
   CREATE TABLE journals (name TEXT PRIMARY KEY, state TEXT NOT NULL, read INTEGER NOT NULL);
   CREATE TABLE marks (
     project TEXT NOT NULL, fact TEXT NOT NULL, mark TEXT NOT NULL, at TEXT NOT NULL, because TEXT,
-    journal TEXT NOT NULL, PRIMARY KEY (project, fact)
+    identity TEXT NOT NULL, ends INTEGER NOT NULL, PRIMARY KEY (project, fact, ends)
   );
   CREATE TABLE months (month TEXT PRIMARY KEY, state TEXT, files INTEGER NOT NULL);
   CREATE TABLE damaged (id TEXT PRIMARY KEY, reason TEXT NOT NULL);
@@ -93,7 +98,7 @@ function unpackTraits(traits: number): Pick<FactRecord, 'kind' | 'trust' | 'orig
   return { kind, trust, origin, pinned: (traits & 1) === 1, isGuess: (traits & 128) === 128 };
 }
 
-export const TEXTS: MarkedTable = describeTable('texts', 'n fact traits status line taken_from ref text');
+export const TEXTS: MarkedTable = describeTable('texts', 'n fact traits status line taken_from ref stated_at text');
 
 export interface TextRow {
   n: number;
@@ -103,9 +108,15 @@ export interface TextRow {
   line: number | null;
 }
 
+/** Whether a fact is counted in `files`: what is only carried over is not. */
+export function isOfFile(fact: FactRecord): boolean {
+  return fact.kind === 'file' && !isPassedOn(fact);
+}
+
 export function valuesOfText({ n, text, fact, line }: TextRow): SqlValue[] {
-  if (fact === null) return [n, null, NO_FACT, null, line, null, null, text];
-  return [n, numberOfFact(fact.id), packTraits(fact), fact.status, line, fact.from, fact.ref, text];
+  if (fact === null) return [n, null, NO_FACT, null, line, null, null, null, text];
+  const place = [fact.from, fact.ref, fact.statedAt];
+  return [n, numberOfFact(fact.id), packTraits(fact), fact.status, line, ...place, text];
 }
 
 export function readTextRow(row: unknown): TextRow {
@@ -120,6 +131,7 @@ export function readTextRow(row: unknown): TextRow {
     line,
     from: textOrNull(row, 'taken_from'),
     ref: textOrNull(row, 'ref'),
+    statedAt: textOrNull(row, 'stated_at'),
     ...unpackTraits(numberIn(row, 'traits')),
   };
   return { n, text, fact, line };
@@ -127,15 +139,15 @@ export function readTextRow(row: unknown): TextRow {
 
 export const HANDOVERS: MarkedTable = describeTable(
   'handovers',
-  'first texts id at started_at agent session project_id project_name root folder is_foreign',
+  'first texts id at worked_at is_noted started_at agent session project_id project_name root folder is_foreign',
 );
 
 /** A row of `handovers`: its record, and the numbers of its texts. */
 export type HandoverRow = { handover: HandoverRecord; first: number; texts: number };
 
 export function valuesOfHandover({ handover, first, texts }: HandoverRow): SqlValue[] {
-  const { id, at, startedAt, agent, session, project, root, folder, isForeign } = handover;
-  const place = [first, texts, id, at, startedAt, agent, session];
+  const { id, at, workedAt, isNoted, startedAt, agent, session, project, root, folder, isForeign } = handover;
+  const place = [first, texts, id, at, workedAt, Number(isNoted), startedAt, agent, session];
   return [...place, project.id, project.name, root, folder, Number(isForeign)];
 }
 
@@ -145,6 +157,8 @@ export function readHandoverRow(row: unknown): HandoverRow {
     handover: {
       id: textIn(row, 'id'),
       at: textIn(row, 'at'),
+      workedAt: textIn(row, 'worked_at'),
+      isNoted: numberIn(row, 'is_noted') === 1,
       startedAt: textOrNull(row, 'started_at'),
       agent: textIn(row, 'agent'),
       session: textOrNull(row, 'session'),
@@ -158,7 +172,7 @@ export function readHandoverRow(row: unknown): HandoverRow {
   };
 }
 
-function textOrNull(row: unknown, column: string): string | null {
+export function textOrNull(row: unknown, column: string): string | null {
   const value: unknown = Reflect.get(Object(row), column);
   return typeof value === 'string' ? value : null;
 }

@@ -1,17 +1,29 @@
 import { dirname } from 'node:path';
 import { type HandoverError, isFailure } from '../errors.ts';
-import { findMark, type Marks } from '../handover/marks.ts';
+import { findMark, keepTime, type Mark, type Marks } from '../handover/marks.ts';
 import { compareCodeUnits } from '../model/hash.ts';
 import { isCacheTrouble } from '../platform/cache-database.ts';
 import { pathExists, resolveRealPath } from '../platform/folders.ts';
+import { listAliases, makeProjectNames } from '../platform/known-projects.ts';
 import { abbreviateHome, pathOfUserConfig } from '../platform/paths.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
-import type { Candidates, FactDocument, FactFilter, Finder, SearchContext, SearchDocument } from './finder.ts';
+import { withAliases } from '../store/catalog.ts';
+import {
+  authorOf,
+  type Candidates,
+  type FactDocument,
+  type FactFilter,
+  type Finder,
+  isPassedOn,
+  type SearchContext,
+  type SearchDocument,
+  timeOf,
+} from './finder.ts';
 import { excerpt, type FactState, type ParsedQuery, parseQuery, type SearchHit, type SearchQuery } from './query.ts';
-import { fuse, fuseTexts } from './rank.ts';
+import { type Exactness, fuse, fuseTexts, listTerms, NEAR, type TermStats } from './rank.ts';
 import type { Candidate, Coverage, Embedding } from './semantic/rank.ts';
 import type { SessionHits, SessionsOutcome } from './sessions/search-sessions.ts';
-import { foldText } from './tokens.ts';
+import { foldText, splitWords, stemWord } from './tokens.ts';
 
 /*
  * From a query to its hits:
@@ -28,6 +40,9 @@ import { foldText } from './tokens.ts';
 export interface SearchAnswer extends Pick<Finder, 'by' | 'indexFailure'> {
   hits: SearchHit[];
   omitted: number;
+  /** Whether a hit has all words as they were typed; if not, what the hits have instead of words that no text has. */
+  asTyped: boolean;
+  instead: { typed: string; found: string[] }[];
   /** Set when the text of sessions was searched. */
   sessions?: SessionsOutcome;
   /** Set when the user has configured a model. */
@@ -39,6 +54,33 @@ export type SemanticOutcome = Coverage & { trouble: HandoverError | null };
 
 /** The index if there is one, else the files themselves: a cache that fails must not keep anyone from searching. */
 export async function openFinder(context: SearchContext): Promise<Finder> {
+  const { store } = context;
+  const finder = await openPlainFinder(context);
+  return {
+    ...finder,
+    gather: (query, parsed) => finder.gather(withAliases(store, query), parsed),
+    facts: (filter) => finder.facts(withAliases(store, filter)),
+    countHolders: async ({ handover, ...found }) => {
+      let count = 0;
+      for (const id of listAliases(store.machine, handover.project.id))
+        count += await finder.countHolders({
+          ...found,
+          handover: { ...handover, project: { ...handover.project, id } },
+        });
+      return count;
+    },
+    files: (filter) => finder.files(withAliases(store, filter)),
+    marks: async (project) => {
+      const marks = new Map<string, Mark>();
+      for (const id of listAliases(store.machine, project))
+        for (const [fact, mark] of await finder.marks(id))
+          if (mark.at >= (marks.get(fact)?.at ?? '')) marks.set(fact, mark);
+      return marks;
+    },
+  };
+}
+
+async function openPlainFinder(context: SearchContext): Promise<Finder> {
   const { store } = context;
   if (!pathExists(store.root)) return await openScan(context);
   await (await import('../store/open-catalog.ts')).finishPendingImports(store);
@@ -57,31 +99,60 @@ async function openScan(context: SearchContext): Promise<Finder> {
 }
 
 /** Finds facts, handovers, notes and, if asked for, passages of sessions; best first. */
-export async function search(context: SearchContext, query: SearchQuery): Promise<SearchAnswer> {
+export async function search(context: SearchContext, asked: SearchQuery): Promise<SearchAnswer> {
+  const query = withAliases(context.store, asked);
   const parsed = parseQuery(query.text);
   const finder = await openFinder(context);
   try {
-    const candidates = await finder.gather(query, parsed);
+    const isOfFacts = query.session === undefined;
+    const candidates = isOfFacts ? await finder.gather(query, parsed) : { texts: [], known: [] };
     const here = query.project === undefined ? await finder.projectOf(listRoots(context)) : null;
-    const similar = await findSimilarFacts(context, finder, query);
-    const ranked = rank(parsed, candidates, { here, similar: similar?.ranked ?? [] });
+    const similar = isOfFacts ? await findSimilarFacts(context, finder, query) : null;
+    const ranked = rank(parsed, candidates, {
+      here,
+      similar: similar?.ranked ?? [],
+      nameProject: makeProjectNames(context.store.machine),
+    });
     const sessions = await searchSessions(context, query, { parsed, here });
-    // Facts and passages by turns.
-    const both = fuse<RankedDocument | SearchHit>([{ keys: ranked }, { keys: sessions?.hits ?? [] }]);
+    // Facts and sessions by turns, the most exact first.
+    const both = fuse<RankedDocument | SessionHits['hits'][number]>([{ keys: ranked }, { keys: sessions?.hits ?? [] }])
+      .map(({ key }) => key)
+      .sort((a, b) => b.exact - a.exact);
+    const terms = listTerms(parsed, candidates.known);
     const hits: SearchHit[] = [];
-    for (const { key } of both.slice(0, query.limit))
-      hits.push('what' in key ? key : await describeHit(finder, key, parsed));
+    for (const each of both.slice(0, query.limit))
+      hits.push({
+        ...('hit' in each ? each.hit : await describeHit(finder, each, terms)),
+        ...(each.exact === NEAR ? { near: true as const } : {}),
+      });
+    const asTyped = hits.length === 0 || (both[0]?.exact ?? 0) > 0;
     return {
       hits,
       by: finder.by,
       indexFailure: finder.indexFailure,
       omitted: both.length - hits.length,
+      asTyped,
+      instead: asTyped ? [] : listInstead([candidates.known, sessions?.known ?? []], hits),
       ...(sessions === null ? {} : { sessions: sessions.outcome }),
       ...(similar === null ? {} : { meaning: similar.outcome }),
     };
   } finally {
     finder.close();
   }
+}
+
+const MAX_INSTEAD = 3;
+
+/** The words of the hits that words stand for that no text has: those they may be a typo of, or are a part of. */
+function listInstead(known: readonly (readonly TermStats[])[], hits: readonly SearchHit[]): SearchAnswer['instead'] {
+  const words = new Set(hits.flatMap(({ text }) => splitWords(foldText(text))));
+  const [first = [], second = []] = known[0]?.length === 0 ? known.slice(1) : known;
+  return first.flatMap(({ word, texts, corrections }, place) => {
+    if (texts + (second[place]?.texts ?? 0) > 0) return [];
+    const stems = new Set([...corrections, ...(second[place]?.corrections ?? [])]);
+    const found = [...words].filter((each) => stems.has(stemWord(each)) || each.includes(word.text));
+    return [{ typed: word.text, found: found.slice(0, MAX_INSTEAD) }];
+  });
 }
 
 /** Passages of sessions have no kind. */
@@ -128,52 +199,63 @@ export async function embedFacts(context: SearchContext): Promise<Embedding> {
 async function collectFacts(finder: Finder, filter: FactFilter, most: number): Promise<Candidate<FactDocument>[]> {
   const facts = new Map<string, Candidate<FactDocument>>();
   for await (const document of finder.facts(filter)) {
-    const key = keyOf(document);
+    const key = `${document.handover.project.id}\n${document.fact.id}`;
     if (!facts.has(key)) facts.set(key, { key: document, text: document.text });
     if (facts.size >= most) break;
   }
   return [...facts.values()];
 }
 
-type RankedDocument = { document: SearchDocument; score: number };
+type RankedDocument = { document: SearchDocument; score: number; exact: Exactness };
 
 function rank(
   parsed: ParsedQuery,
   { texts, known }: Candidates,
-  { here, similar }: { here: string | null; similar: readonly SearchDocument[] },
+  {
+    here,
+    similar,
+    nameProject,
+  }: { here: string | null; similar: readonly SearchDocument[]; nameProject: ProjectNames },
 ): RankedDocument[] {
-  // Of documents with the same key the newest is shown: a fact that handovers pass on, or a title that is used again.
+  const nameOf = (document: SearchDocument): string => keyOf(document, nameProject);
+  // Of documents with the same key the newest is shown, and of a fact that handovers pass on the newest that states it.
   const distinct = new Map<string, SearchDocument>();
   for (const document of sortNewestFirst([...texts, ...similar]))
-    if (!distinct.has(keyOf(document))) distinct.set(keyOf(document), document);
+    if (!distinct.has(nameOf(document))) distinct.set(nameOf(document), document);
   const keyed = [...distinct].map(([key, { text }]) => ({ key, text }));
   const fused = fuseTexts({ parsed, known }, keyed, {
-    more: [{ keys: similar.map(keyOf) }],
-    ...(here === null ? {} : { isHere: (key) => isOf(distinct.get(key), here) }),
+    more: [{ keys: similar.map(nameOf) }],
+    ...(here === null ? {} : { isHere: (key) => isOf(distinct.get(key), here, nameProject) }),
   });
-  return fused.flatMap(({ key, score }) => {
+  return fused.flatMap(({ key, score, exact }) => {
     const document = distinct.get(key);
-    return document === undefined ? [] : [{ document, score }];
+    return document === undefined ? [] : [{ document, score, exact }];
   });
 }
 
-function isOf(document: SearchDocument | undefined, project: string): boolean {
+function isOf(document: SearchDocument | undefined, project: string, nameProject: ProjectNames): boolean {
   if (document === undefined) return false;
-  return document.what === 'note' || document.handover.project.id === project;
+  return document.what === 'note' || nameProject(document.handover.project.id) === nameProject(project);
 }
 
 /** By time, whatever order an index has them in. The sort is stable: the documents of a handover stay in order. */
 function sortNewestFirst(documents: readonly SearchDocument[]): SearchDocument[] {
-  const name = (document: SearchDocument): string =>
-    document.what === 'note' ? '' : `${document.handover.at} ${document.handover.id}`;
+  const name = (document: SearchDocument): string => {
+    if (document.what === 'note') return '';
+    const isOwn = document.what === 'handover' || !isPassedOn(document.fact);
+    return `${Number(isOwn)} ${document.handover.at} ${document.handover.id}`;
+  };
   return [...documents].sort((a, b) => compareCodeUnits(name(b), name(a)));
 }
 
-function keyOf(document: SearchDocument): string {
+type ProjectNames = ReturnType<typeof makeProjectNames>;
+
+function keyOf(document: SearchDocument, nameProject: ProjectNames): string {
   if (document.what === 'note') return `note\n${document.path}\n${document.line}`;
   const { project, session } = document.handover;
-  if (document.what === 'fact') return `fact\n${project.id}\n${document.fact.id}`;
-  return `handover\n${project.id}\n${session ?? ''}\n${foldText(document.text)}`;
+  const name = nameProject(project.id);
+  if (document.what === 'fact') return `fact\n${name}\n${document.fact.id}`;
+  return `handover\n${name}\n${session ?? ''}\n${foldText(document.text)}`;
 }
 
 /** The current folder and those above it, spelled as in handovers. */
@@ -188,9 +270,9 @@ function listRoots({ store: { machine } }: SearchContext): string[] {
 
 type Judgement = { standing: FactState; because: string | null };
 
-async function describeHit(finder: Finder, ranked: RankedDocument, parsed: ParsedQuery): Promise<SearchHit> {
+async function describeHit(finder: Finder, ranked: RankedDocument, terms: readonly string[]): Promise<SearchHit> {
   const { document, score } = ranked;
-  const text = excerpt(document.text, parsed);
+  const text = excerpt(document.text, terms);
   if (document.what === 'note') {
     const { path, line, at } = document;
     return { what: 'note', id: path, text, from: { at, line }, open: `${path}:${line}`, score };
@@ -198,10 +280,10 @@ async function describeHit(finder: Finder, ranked: RankedDocument, parsed: Parse
   const { handover } = document;
   const from = {
     handover: handover.id,
-    agent: handover.agent,
+    agent: authorOf(document),
     ...(handover.session === null ? {} : { session: handover.session }),
     project: handover.project,
-    at: handover.at,
+    at: timeOf(document),
     ...(handover.isForeign ? { imported: true as const } : {}),
   };
   if (document.what === 'handover')
@@ -226,11 +308,18 @@ async function describeHit(finder: Finder, ranked: RankedDocument, parsed: Parse
 }
 
 function judgeStanding({ fact, handover }: FactDocument, marks: Marks): Judgement {
-  const { id, kind, text, trust, origin, from, ref } = fact;
+  const { id, kind, text, trust, origin, from, ref, statedAt } = fact;
   const source = { ...(from === null ? {} : { session: from }), ...(ref === null ? {} : { ref }) };
   const { agent, at: created_at, startedAt: started_at } = handover;
   const session = { agent, id: handover.session, terminal: null, model: null, transcript: null, started_at };
-  const mark = findMark({ id, kind, text, trust, origin, sources: [source] }, { created_at, session }, marks);
+  const mark = findMark(
+    keepTime(
+      { id, kind, text, trust, origin: trust === 'imported' ? 'import' : origin, sources: [source] },
+      statedAt ?? undefined,
+    ),
+    { created_at, session, ...(handover.isNoted ? { noted_at: created_at } : {}) },
+    marks,
+  );
   if (mark === undefined) return { standing: fact.pinned ? 'pinned' : 'open', because: null };
   if (mark.mark === 'unpinned') return { standing: 'open', because: null };
   return { standing: mark.mark, because: mark.because };

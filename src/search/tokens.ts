@@ -1,12 +1,20 @@
 import { stemmer } from 'stemmer';
+import { makeLater } from '../model/text.ts';
 
 /** Scripts that put no spaces between words. */
+const WORD = '\\p{L}\\p{N}\\p{M}';
 const UNSPACED_SCRIPTS = ['Han', 'Hiragana', 'Katakana', 'Thai', 'Lao', 'Khmer', 'Myanmar']
   .map((script) => `\\p{Script_Extensions=${script}}`)
   .join('');
-const UNSPACED = new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u');
-const RUN = new RegExp(`[${UNSPACED_SCRIPTS}]+|[^${UNSPACED_SCRIPTS}]+`, 'gu');
-const TOKEN = /[\p{L}\p{N}\p{M}]+/gu;
+/** All but ASCII, dashes, quotes, arrows, lines and signs: cheap to rule out, and in most texts nothing else is. */
+const UNCOMMON =
+  /[^\0-\x7f\xa0-\xa9\xab-\xb1\xb4\xb6-\xb8\xbb\xd7\u2010-\u2027\u2190-\u21ff\u2300-\u23ff\u2500-\u2775\u2794-\u27bf]/;
+const COMMON_TOKEN = /[a-z0-9]+/g;
+
+const getUnspaced = makeLater(() => new RegExp(`[${UNSPACED_SCRIPTS}]`, 'u'));
+const getRun = makeLater(() => new RegExp(`[${UNSPACED_SCRIPTS}]+|[^${UNSPACED_SCRIPTS}]+`, 'gu'));
+const getToken = makeLater(() => new RegExp(`[${WORD}]+`, 'gu'));
+const getJoined = makeLater(() => new RegExp(`(?<![${WORD}])([${WORD}]+)[^\\s${WORD}]+(?=([${WORD}]+))`, 'gu'));
 
 /** The first character of a tag: a private-use character that `foldText` never leaves in a text. */
 export const TAG_SIGN = '\ue000';
@@ -19,13 +27,20 @@ export function withoutNul(text: string): string {
 /** Lower case, with single spaces. Applied to queries and to texts alike. */
 export function foldText(text: string): string {
   if (!/[^ -~]| {2}|^ | $/.test(text)) return text.toLowerCase();
-  return text.normalize('NFC').replaceAll(TAG_SIGN, ' ').replace(/\s+/g, ' ').trim().toLowerCase();
+  const whole = UNCOMMON.test(text) ? text.normalize('NFC').replaceAll(TAG_SIGN, ' ') : text;
+  return whole.replace(/\s+/g, ' ').trim().toLowerCase();
 }
 
 /** The words of a folded text, split as `unicode61` does, but with a new word where an unspaced script begins or ends. */
 export function splitWords(folded: string): string[] {
-  const words = folded.match(TOKEN) ?? [];
-  return isUnspaced(folded) ? words.flatMap((word) => word.match(RUN) ?? []) : words;
+  if (!UNCOMMON.test(folded)) return folded.match(COMMON_TOKEN) ?? [];
+  const words = folded.match(getToken()) ?? [];
+  return isUnspaced(folded) ? words.flatMap((word) => (isUnspaced(word) ? (word.match(getRun()) ?? []) : word)) : words;
+}
+
+/** The words of a text as it is, with their places. */
+export function matchWords(text: string): Iterable<RegExpExecArray> {
+  return text.matchAll(UNCOMMON.test(text) ? getToken() : /[A-Za-z0-9]+/g);
 }
 
 /** Removes the accents of Latin letters, as `unicode61` does. */
@@ -65,14 +80,23 @@ function decodeBytes(encoded: string): string {
   return Buffer.from(Array.from(encoded, (char) => char.charCodeAt(0) & 0xff)).toString();
 }
 
-/** Stemming changes at most this many characters at the end of a stem. */
-const CHANGED = 3;
+/** A word may differ in so many characters at the end of its stem: `happy` has `happi`, `relating` has `relate`. */
+const CHANGED = 1;
 
-/** Returns the stem of a word if it is one of `stems`, else null. Words that begin differently are not stemmed at all. */
-export function makeStemPicker(stems: ReadonlySet<string>): (word: string) => string | null {
+export interface StemPicker {
+  /** A text in lower case, those of its words that have the stems, and how often each stem is there. */
+  read(text: string): { folded: string; words: ReadonlySet<string>; stems: ReadonlyMap<string, number> };
+  /** The stem of a folded word if it is one of those to pick, else null. */
+  pick(word: string): string | null;
+}
+
+/** Looks for certain stems only: words that begin differently are not stemmed, and mostly not even split off. */
+export function makeStemPicker(stems: ReadonlySet<string>): StemPicker {
   const heads = [...stems].map((each) => each.slice(0, Math.max(1, each.length - CHANGED)));
+  const plainHeads = heads.filter((head) => /^[a-z0-9]+$/.test(head));
+  const starts = plainHeads.length === 0 ? null : new RegExp(`(?<![a-z0-9])(?:${plainHeads.join('|')})[a-z0-9]*`, 'g');
   const seen = new Map<string, string | null>();
-  return (word) => {
+  const pick = (word: string): string | null => {
     const before = seen.get(word);
     if (before !== undefined) return before;
     const plain = dropAccents(word);
@@ -81,10 +105,23 @@ export function makeStemPicker(stems: ReadonlySet<string>): (word: string) => st
     seen.set(word, picked);
     return picked;
   };
-}
-
-export function stemsOf(text: string): string[] {
-  return splitWords(foldText(text)).map(stemWord);
+  return {
+    pick,
+    read: (text) => {
+      const isCommon = !UNCOMMON.test(text);
+      const folded = isCommon ? text.toLowerCase() : foldText(text);
+      const candidates = isCommon ? ((starts === null ? null : folded.match(starts)) ?? []) : splitWords(folded);
+      const words = new Set<string>();
+      const counts = new Map<string, number>();
+      for (const word of candidates) {
+        const stem = pick(word);
+        if (stem === null) continue;
+        words.add(word);
+        counts.set(stem, (counts.get(stem) ?? 0) + 1);
+      }
+      return { folded, words, stems: counts };
+    },
+  };
 }
 
 /** The distinct trigrams of a folded text, in order. */
@@ -97,7 +134,7 @@ export function gramsOf(folded: string): string[] {
 
 /** Whether a text contains a script without spaces, whose words are matched by pairs of characters. */
 export function isUnspaced(text: string): boolean {
-  return /[^ -~]/.test(text) && UNSPACED.test(text);
+  return UNCOMMON.test(text) && getUnspaced().test(text);
 }
 
 /** The pairs of neighbouring characters of a word; a single character stands for itself. */
@@ -107,12 +144,13 @@ export function pairsOf(word: string): string[] {
   return characters.slice(1).map((character, at) => `${characters[at]}${character}`);
 }
 
-const JOINED = /([\p{L}\p{N}\p{M}]+)[^\s\p{L}\p{N}\p{M}]+(?=([\p{L}\p{N}\p{M}]+))/gu;
+const COMMON_JOINED = /(?<![a-z0-9])([a-z0-9]+)[^\sa-z0-9]+(?=([a-z0-9]+))/g;
 
 /** Each two words of a folded text with only punctuation between them, as in paths and identifiers, as one token. */
 export function listJoined(folded: string): string[] {
   if (!/[^ a-z0-9]/.test(folded)) return [];
-  return Array.from(folded.matchAll(JOINED), ([, left, right]) => `${TAG_SIGN}${left}${TAG_SIGN}${right}`);
+  const joined = UNCOMMON.test(folded) ? getJoined() : COMMON_JOINED;
+  return Array.from(folded.matchAll(joined), ([, left, right]) => `${TAG_SIGN}${left}${TAG_SIGN}${right}`);
 }
 
 /** A token that no text contains. It ends in a digit, so that the stemmer leaves it alone. */

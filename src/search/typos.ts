@@ -34,6 +34,28 @@ function countErrors(a: string, b: string, most: number): number {
 
 const MAX_SUGGESTIONS = 4;
 
+/** Of a short list of names, those that a word may be a typo of, or the start of: the likeliest first. */
+export function suggestNames(word: string, names: Iterable<string>): string[] {
+  const typed = word.toLowerCase();
+  const most = typed.length < 4 ? 1 : 2;
+  const rank = (name: string): number => {
+    const known = name.toLowerCase();
+    return known.startsWith(typed) ? 0 : countErrors(typed, known, most);
+  };
+  return [...names]
+    .map((name) => ({ name, errors: rank(name) }))
+    .filter(({ errors }) => errors <= most)
+    .sort((a, b) => a.errors - b.errors)
+    .slice(0, MAX_SUGGESTIONS)
+    .map(({ name }) => name);
+}
+
+/** What to type instead of a word that is none of these names. */
+export function suggestOneOf(word: string, names: readonly string[]): string {
+  const near = suggestNames(word.trim(), names);
+  return `${near.length === 0 ? '' : `Did you mean: ${near.join(', or ')}? `}Use one of: ${names.join(', ')}.`;
+}
+
 /** The stems that an unknown stem is most likely a typo of: the fewest errors first, at most four. */
 export function suggestStems(stem: string, stems: Iterable<string>): string[] {
   const most = allowedErrors(stem);
@@ -49,6 +71,17 @@ export function suggestStems(stem: string, stems: Iterable<string>): string[] {
     .sort((a, b) => a.errors - b.errors || (a.stem < b.stem ? -1 : 1))
     .slice(0, MAX_SUGGESTIONS)
     .map((each) => each.stem);
+}
+
+const MIN_SWAPPED = 6;
+
+/** A word with each two neighbouring letters swapped, for looking it up inside longer names; none of a short word. */
+export function listSwaps(word: string): string[] {
+  if (word.length < MIN_SWAPPED || word.length > MAX_STEM) return [];
+  return Array.from(
+    word.slice(1),
+    (letter, at) => `${word.slice(0, at)}${letter}${word.charAt(at)}${word.slice(at + 2)}`,
+  );
 }
 
 /** One bit per letter, some of which share one: an error changes two bits at most, which rules most words out quickly. */

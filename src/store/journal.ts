@@ -1,15 +1,19 @@
 import { basename, join } from 'node:path';
 import * as v from 'valibot';
 import { catchIf, hasErrno, isHandoverError } from '../errors.ts';
-import { compareCodeUnits, computeChecksum, sha256Hex } from '../model/hash.ts';
+import { canonicalize, compareCodeUnits, computeChecksum, sha256Hex } from '../model/hash.ts';
 import { type JournalDraft, JournalEntry, type JournalEvent } from '../model/journal-entry.ts';
 import { parseJson } from '../model/json.ts';
-import { clampTime, formatTimestamp, LATEST_TIME } from '../model/time.ts';
-import { appendLineDurably, readFileFrom, readFileTail, readRegularFile } from '../platform/durable-file.ts';
+import { clampTime, DAY_MS, formatTimestamp, LATEST_TIME } from '../model/time.ts';
+import {
+  appendLineDurably,
+  overwriteDurably,
+  readFileFrom,
+  readFileTail,
+  readRegularFile,
+} from '../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../platform/folders.ts';
-import { JOURNAL, listJournalFiles, type Store } from './store.ts';
-
-const MAX_JOURNAL_BYTES = 512 * 1024 * 1024;
+import { EVENT_AT, JOURNAL, listJournalFiles, MAX_JOURNAL_BYTES, type Store } from './store.ts';
 
 /** A line that is not what was appended: flipped, cut, or joined with another. `torn` is the last one, cut short. */
 export type DamagedLine = { line: number; sha256: string; torn: boolean; bytes: Buffer };
@@ -42,7 +46,28 @@ export function readJournalFile(path: string): JournalPage {
   return page;
 }
 
-function parseEntry(bytes: Buffer): JournalEntry | null {
+/** Makes every reason that was given unreadable. Entries keep their length and order, so what others append meanwhile stays. */
+export function blankReasons(store: Store): void {
+  for (const path of listJournalFiles(store)) {
+    const bytes = readRegularFile(path, MAX_JOURNAL_BYTES);
+    const parts: { at: number; bytes: Buffer }[] = [];
+    for (let start = 0, end = bytes.indexOf(0x0a); end !== -1; start = end + 1, end = bytes.indexOf(0x0a, start)) {
+      const entry = parseEntry(bytes.subarray(start, end));
+      if (entry?.reason === undefined) continue;
+      const length = Buffer.byteLength(JSON.stringify(entry.reason)) - '""'.length;
+      const blank = { ...entry, reason: BLANK.repeat(length) };
+      if (blank.reason === entry.reason) continue;
+      const sealed = { ...blank, checksum: computeChecksum(blank) };
+      parts.push({ at: start, bytes: Buffer.from(JSON.stringify(sealed)) });
+    }
+    if (parts.length > 0) overwriteDurably(path, parts);
+  }
+}
+
+const BLANK = '-';
+
+/** Null for a line that is not what was appended. */
+export function parseEntry(bytes: Buffer): JournalEntry | null {
   const text = bytes.toString('utf8');
   return catchIf(isHandoverError, null, () => {
     const { success, output } = v.safeParse(JournalEntry, parseJson(text, 'a journal line'));
@@ -50,8 +75,6 @@ function parseEntry(bytes: Buffer): JournalEntry | null {
     return JSON.stringify(output) === text ? output : null;
   });
 }
-
-const EVENT_AT = '{"schema":"journal/1","at":"2026-01-31T12:00:00.000Z","event":"'.length;
 
 /** How far each file of the journal was read, by its path. */
 export type JournalPosition = Map<string, number>;
@@ -62,22 +85,65 @@ export function readEntriesOf(
   events: readonly JournalEvent[],
   position: JournalPosition = new Map(),
 ): JournalEntry[] {
-  return listJournalFiles(store).flatMap((path) => {
-    const from = position.get(path) ?? 0;
-    const bytes = from === 0 ? readRegularFile(path, MAX_JOURNAL_BYTES) : readFileFrom(path, from);
-    const { entries, read } = pickEntries(bytes, events);
-    position.set(path, from + read);
-    return entries;
-  });
+  return listJournalFiles(store).flatMap((path) => readEntriesIn(path, events, position));
 }
 
-/** Takes whole lines; `read` is where the last one ends. Other events are skipped by their first bytes: it is fast. */
-export function pickEntries(bytes: Buffer, events: readonly JournalEvent[]): { entries: JournalEntry[]; read: number } {
+/** The same, no more than about `most` of them: the rest is read by the next call. */
+export function readSomeEntries(
+  store: Store,
+  events: readonly JournalEvent[],
+  { position, most }: { position: JournalPosition; most: number },
+): JournalEntry[] {
+  const entries: JournalEntry[] = [];
+  for (const path of listJournalFiles(store))
+    if (entries.length < most) entries.push(...readEntriesIn(path, events, position, most - entries.length));
+  return entries;
+}
+
+function readEntriesIn(
+  path: string,
+  events: readonly JournalEvent[],
+  position: JournalPosition,
+  most?: number,
+): JournalEntry[] {
+  const from = position.get(path) ?? 0;
+  const bytes = from === 0 ? readRegularFile(path, MAX_JOURNAL_BYTES) : readFileFrom(path, from);
+  const { entries, read } = pickEntries(bytes, events, most);
+  position.set(path, from + read);
+  return entries;
+}
+
+/** Whether an entry came from another store. */
+export function isFromElsewhere({ detail }: JournalEntry): boolean {
+  return detail?.from !== undefined;
+}
+
+/** What an entry is known by in every store, whatever was redacted from its reason and wherever it came from. */
+export function identifyEntry({ event, at, subject, fact, session, detail }: JournalEntry): string {
+  const { by, move } = detail ?? {};
+  return sha256Hex(canonicalize({ event, at, subject, fact, session, by, move }));
+}
+
+/** Every store puts entries into the same order, in whichever they arrived. */
+export function compareEntries(a: JournalEntry, b: JournalEntry): number {
+  return compareCodeUnits(a.at, b.at) || compareCodeUnits(identifyEntry(a), identifyEntry(b));
+}
+
+/**
+ * Takes whole lines, of these events at most so many; `read` is where the last one ends. Other events are skipped by their
+ * first bytes: it is fast.
+ */
+export function pickEntries(
+  bytes: Buffer,
+  events: readonly JournalEvent[],
+  most = Number.POSITIVE_INFINITY,
+): { entries: JournalEntry[]; read: number } {
   const wanted = events.map((event) => Buffer.from(`${event}"`));
   const initials = new Set(wanted.map((word) => word[0]));
   const entries: JournalEntry[] = [];
   let start = 0;
   for (let newline = bytes.indexOf(0x0a); newline !== -1; newline = bytes.indexOf(0x0a, start)) {
+    if (entries.length >= most) break;
     const from = start + EVENT_AT;
     const isWanted =
       initials.has(bytes[from]) && wanted.some((word) => bytes.subarray(from, from + word.length).equals(word));
@@ -88,9 +154,7 @@ export function pickEntries(bytes: Buffer, events: readonly JournalEvent[]): { e
   return { entries, read: start };
 }
 
-const DAY_MS = 24 * 60 * 60 * 1000;
-
-/** Now, or just after the last entry. Any more than a day ahead is ignored, or one wrong date would rule for ever. */
+/** Now, or just after the last entry. Entries more than a day ahead are ignored: one wrong date must not decide for ever. */
 export function nextTimestamp(store: Store): number {
   const now = clampTime(store.machine.clock.now());
   const last = readLastTime(store, latestPlausible(now));
@@ -125,4 +189,20 @@ function readLastTimeIn(path: string, limit: string): number | null {
     .sort((a, b) => compareCodeUnits(b.at, a.at));
   const newest = dated.find(({ line }) => parseEntry(Buffer.from(line)) !== null);
   return newest === undefined ? null : Date.parse(newest.at);
+}
+
+/** A session whose handover was forgotten is not captured again, unless it went on since. */
+export function skipForgotten<T extends { agent: string; id: string; changedMs: number }>(
+  store: Store,
+  sessions: readonly T[],
+): readonly T[] {
+  if (sessions.length === 0) return sessions;
+  const times = new Map<string, number>();
+  for (const { session, detail, at } of readEntriesOf(store, ['forgotten']))
+    if (session !== undefined) times.set(nameSession({ agent: String(detail?.agent), id: session }), Date.parse(at));
+  return sessions.filter((session) => session.changedMs > (times.get(nameSession(session)) ?? 0));
+}
+
+export function nameSession({ agent, id }: { agent: string; id: string }): string {
+  return `${agent.toLowerCase()}\n${id}`;
 }

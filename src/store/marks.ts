@@ -1,33 +1,56 @@
-import { HandoverError } from '../errors.ts';
+import { type HandoverError, usageError } from '../errors.ts';
 import { limitBytes } from '../handover/declare.ts';
 import { markHandover } from '../handover/link.ts';
-import { MARKS, type Mark, type Marks } from '../handover/marks.ts';
+import { findMark, followMark, MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
-import { cleanText } from '../model/text.ts';
+import { cleanLine, cleanText, quoteForShell } from '../model/text.ts';
+import { listAliases } from '../platform/known-projects.ts';
+import { type CatalogRow, describeRow } from './catalog.ts';
 import { readIntact } from './handovers.ts';
-import { appendEntry, readEntriesOf } from './journal.ts';
+import { noteLate, readLate } from './held-tasks.ts';
+import { appendEntry, compareEntries, parseEntry } from './journal.ts';
+import { readMarkLines } from './mark-lines.ts';
 import type { Store } from './store.ts';
 
 export function readMarks(store: Store, project: string): Marks {
-  const last = new Map<string, JournalEntry>();
-  for (const entry of readEntriesOf(store, MARKS))
-    if (entry.fact !== undefined && entry.detail?.project === project) last.set(entry.fact, entry);
   const marks = new Map<string, Mark>();
-  for (const [id, { event, subject, at, reason }] of last) {
+  const holders = new Map<string, string>();
+  const ids = new Set<unknown>(listAliases(store.machine, project));
+  for (const { event, fact, subject, at, reason, detail } of readMarkEntries(store)) {
     const mark = MARKS.find((known) => known === event);
-    if (mark === undefined) continue;
-    const pinnedFact = mark === 'pinned' ? findPinnedFact(store, subject, id) : null;
-    marks.set(id, { mark, at, because: reason ?? null, pinnedFact });
+    if (mark === undefined || fact === undefined || !ids.has(detail?.project)) continue;
+    marks.set(fact, followMark(marks.get(fact), { mark, at, because: reason ?? null, pinnedFact: null }));
+    holders.set(fact, subject);
   }
+  for (const [id, mark] of marks)
+    if (mark.mark === 'pinned') mark.pinnedFact = findPinnedFact(store, holders.get(id) ?? '', id);
   return marks;
+}
+
+/** In the order that every store agrees on: of several marks of a fact, the last one counts. */
+function readMarkEntries(store: Store): JournalEntry[] {
+  return readMarkLines(store)
+    .flatMap((line) => parseEntry(Buffer.from(line)) ?? [])
+    .filter(({ event }) => event !== 'late')
+    .sort(compareEntries);
+}
+
+/** Reads the marks of each project once. */
+export function rememberMarks(store: Store): (project: string) => Marks {
+  const known = new Map<string, Marks>();
+  return (project) => {
+    const marks = known.get(project) ?? readMarks(store, project);
+    known.set(project, marks);
+    return marks;
+  };
 }
 
 /** The last mark of every marked fact in the store, by `nameFact`, and the handover that it was set in. */
 export function listMarked(store: Store): Map<string, { mark: Mark['mark']; handover: string }> {
   const marked = new Map<string, { mark: Mark['mark']; handover: string }>();
-  for (const { event, fact, subject, detail } of readEntriesOf(store, MARKS)) {
+  for (const { event, fact, subject, detail } of readMarkEntries(store)) {
     const mark = MARKS.find((known) => known === event);
     if (mark !== undefined && fact !== undefined)
       marked.set(nameFact(String(detail?.project), fact), { mark, handover: subject });
@@ -48,7 +71,14 @@ function findPinnedFact(store: Store, holder: string, id: string): Mark['pinnedF
 
 /** A handover with its marks applied, for showing. */
 export function readMarked(store: Store, handover: Handover): Handover {
-  return markHandover(handover, readMarks(store, handover.project.id));
+  const marked = markHandover(handover, readMarks(store, handover.project.id));
+  return noteLate(marked, readLate(store).get(handover.id));
+}
+
+/** The next steps of a handover that are still open, as lists show them. */
+export function listOpenSteps(store: Store, { id, next }: Pick<CatalogRow, 'id' | 'next'>, marks: Marks): string[] {
+  const handover = marks.size === 0 ? null : readIntact(store, id);
+  return handover === null ? next : describeRow(markHandover(handover, marks)).next;
 }
 
 export type MarkRequest = { mark: Mark['mark']; because: string | null; by: 'human' | 'agent' };
@@ -63,9 +93,11 @@ export function markFact(
 ): boolean {
   const reason = because === null ? null : cleanBecause(because);
   const project = handover.project.id;
-  const before = readMarks(store, project).get(fact.id);
-  if (before?.mark === mark && before.because === reason && (mark !== 'pinned' || before.pinnedFact !== null))
-    return false;
+  const marks = readMarks(store, project);
+  if (mark === 'pinned' && findMark(fact, handover, marks)?.mark === 'resolved') throw resolvedError(fact);
+  const last = marks.get(fact.id);
+  const before = [last?.ended, last].find((known) => known?.mark === mark);
+  if (before?.because === reason && (mark !== 'pinned' || before.pinnedFact !== null)) return false;
   appendEntry(store, {
     event: mark,
     subject: handover.id,
@@ -76,9 +108,13 @@ export function markFact(
   return true;
 }
 
+function resolvedError({ id, text }: Fact): HandoverError {
+  const words = quoteForShell(cleanLine(text));
+  return usageError(`${id} is resolved, and a pin does not open it again`, `handover save --pin ${words}`);
+}
+
 function cleanBecause(text: string): string {
   const cleaned = limitBytes(cleanText(text).trim(), MAX_BECAUSE_BYTES, 'the reason');
-  if (cleaned === '')
-    throw new HandoverError('HANDOVER_USAGE', 'the reason is empty', { hint: 'Pass some text with --because.' });
+  if (cleaned === '') throw usageError('the reason is empty', 'Pass some text with --because.');
   return cleaned;
 }

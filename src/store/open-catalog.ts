@@ -9,17 +9,11 @@ import {
   endOfPrefix,
   type Filter,
   isCatalogRow,
+  listProjectIds,
   type UnreadableFile,
+  withAliases,
 } from './catalog.ts';
-import {
-  COLUMNS,
-  findChangedMonths,
-  INDEX,
-  type IndexRow,
-  isComplete,
-  isIndexRow,
-  pathOfIndex,
-} from './index-schema.ts';
+import * as schema from './index-schema.ts';
 import type { Progress } from './index-writer.ts';
 import { hasPendingImports, pathOfHandover, type Store } from './store.ts';
 
@@ -83,14 +77,15 @@ const MAX_COUNTED_BYTES = 8 * 1024 * 1024;
 /** Answers from the index, updated first; rebuilt when missing, old or found damaged, even in the middle of a list. */
 export async function openIndexCatalog(store: Store, driver: SqlDriver, progress?: Progress): Promise<Catalog> {
   const { ask, close } = await openCache(store, driver, {
-    cache: INDEX,
+    cache: schema.INDEX,
     update: (database) => update(store, database),
     rebuild: async () => (await import('./index-writer.ts')).rebuildIndex(store, driver, progress),
   });
   return {
     driver: 'index',
-    async *rows(filter) {
-      let after: IndexRow | null = null;
+    async *rows(asked) {
+      const filter = withAliases(store, asked);
+      let after: schema.IndexRow | null = null;
       for (let size = FIRST_PAGE_ROWS; ; size = PAGE_ROWS) {
         const page: PageRow[] = await ask((database) => readPage(database, filter, after, size));
         for (const { shown } of page) yield shown;
@@ -98,59 +93,85 @@ export async function openIndexCatalog(store: Store, driver: SqlDriver, progress
         after = page.at(-1)?.row ?? null;
       }
     },
+    captured: (sessions) => ask((database) => readCaptured(database, sessions)),
     unreadable: () => ask((database) => readUnreadable(store, database)),
     close,
   };
 }
 
 async function update(store: Store, database: SqlDatabase): Promise<void> {
-  if (findChangedMonths(store, database).length > 0) (await import('./index-writer.ts')).updateIndex(store, database);
-  if ((measureRegularFile(pathOfIndex(store)) ?? 0) <= MAX_COUNTED_BYTES && !isComplete(database))
+  if (schema.findChangedMonths(store, database).length > 0)
+    (await import('./index-writer.ts')).updateIndex(store, database);
+  if ((measureRegularFile(schema.pathOfIndex(store)) ?? 0) <= MAX_COUNTED_BYTES && !schema.isComplete(database))
     throw new RowDamage();
 }
 
-type PageRow = { row: IndexRow; shown: CatalogRow };
+type PageRow = { row: schema.IndexRow; shown: CatalogRow };
 
 /** At most `size` rows: those that follow the row `after`, or the first ones. */
-function readPage(database: SqlDatabase, filter: Filter, after: IndexRow | null, size: number): PageRow[] {
+function readPage(database: SqlDatabase, filter: Filter, after: schema.IndexRow | null, size: number): PageRow[] {
   const { where, values } = translateFilter(filter, after);
-  const columns = COLUMNS.map((column) => `h.${column}`).join(', ');
+  const columns = schema.COLUMNS.map((column) => `h.${column}`).join(', ');
   const texts = filter.query === undefined ? '' : 'JOIN texts t ON t.id = h.id';
-  const order = `ORDER BY h.created_ms DESC, h.id DESC LIMIT ${size}`;
+  const order = `ORDER BY ${orderOf(filter)
+    .map((column) => `${column} DESC`)
+    .join(', ')} LIMIT ${size}`;
   const rows = database.prepare(`SELECT ${columns} FROM handovers h ${texts} ${where} ${order}`).all(...values);
   return rows.map((row) => {
-    if (!isIndexRow(row)) throw new RowDamage();
+    if (!schema.isIndexRow(row)) throw new RowDamage();
     const shown: unknown = JSON.parse(row.shown);
     if (!isCatalogRow(shown)) throw new RowDamage();
     return { row, shown };
   });
 }
 
-function translateFilter(filter: Filter, after: IndexRow | null): { where: string; values: SqlValue[] } {
-  const { idPrefix, sinceMs, untilMs, agent, project, query } = filter;
+/** Of work of the same time, what was captured last is newest. */
+function orderOf({ byWork = false }: Filter): string[] {
+  return [...(byWork ? ['h.worked_ms'] : []), 'h.created_ms', 'h.id'];
+}
+
+function translateFilter(filter: Filter, after: schema.IndexRow | null): { where: string; values: SqlValue[] } {
+  const { idPrefix, sinceMs, untilMs, agent, project, query, byWork = false } = filter;
+  const time = byWork ? 'h.worked_ms' : 'h.created_ms';
   const terms: string[] = [];
   const values: SqlValue[] = [];
   const add = (term: string, ...given: SqlValue[]): void => {
     terms.push(term);
     values.push(...given);
   };
-  if (after !== null) add('(h.created_ms, h.id) < (?, ?)', after.created_ms, after.id);
+  if (after !== null) {
+    const place = [...(byWork ? [after.worked_ms] : []), after.created_ms, after.id];
+    add(`(${orderOf(filter).join(', ')}) < (${place.map(() => '?').join(', ')})`, ...place);
+  }
   if (idPrefix !== undefined) add('h.id >= ? AND h.id < ?', idPrefix, endOfPrefix(idPrefix));
-  if (sinceMs !== undefined) add('h.created_ms >= ?', sinceMs);
-  if (untilMs !== undefined) add('h.created_ms <= ?', untilMs);
+  if (sinceMs !== undefined) add(`${time} >= ?`, sinceMs);
+  if (untilMs !== undefined) add(`${time} <= ?`, untilMs);
   if (agent !== undefined) add('h.agent = ?', agent.toLowerCase());
   if (project !== undefined) {
     // Only the marks that are given: a project's id alone is looked up by an index of its own.
     const marks = Object.entries({
-      project_id: project.id,
+      project_id: listProjectIds(project),
       project_name: project.name?.toLowerCase(),
       root: project.root,
-    }).flatMap(([column, value]) => (value === undefined ? [] : [{ term: `h.${column} = ?`, value }]));
+    }).flatMap(([column, values]) =>
+      (values === undefined ? [] : [values].flat()).map((value) => ({ term: `h.${column} = ?`, value })),
+    );
     const any = marks.map(({ term }) => term).join(' OR ');
     add(any === '' ? '0' : `(${any})`, ...marks.map(({ value }) => value));
   }
   if (query !== undefined) add('instr(t.body, ?) > 0', query.toLowerCase());
   return { where: terms.length === 0 ? '' : `WHERE ${terms.join(' AND ')}`, values };
+}
+
+/** From an index alone: thousands take milliseconds. */
+function readCaptured(database: SqlDatabase, sessions: readonly string[]): Pick<CatalogRow, 'agent' | 'session'>[] {
+  const rows = database
+    .prepare(
+      `SELECT DISTINCT agent, ${schema.SESSION} AS session FROM handovers
+       WHERE ${schema.SESSION} IN (SELECT value FROM json_each(?))`,
+    )
+    .all(JSON.stringify(sessions));
+  return rows.map((row) => ({ agent: textIn(row, 'agent'), session: textIn(row, 'session') }));
 }
 
 function readUnreadable(store: Store, database: SqlDatabase): UnreadableFile[] {

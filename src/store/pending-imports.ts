@@ -42,12 +42,14 @@ export function isPendingImportName(name: string): boolean {
   return /^[0-9a-f]{64}\.json$/.test(name);
 }
 
-/** Saves all or none: one file with them all commits, and whoever opens the catalog next finishes what was begun. */
+/** Saves all or none: a file with all of them is the commit point, and opening the catalog finishes a pending import. */
 export function saveImport(store: Store, draft: Omit<PendingImport, 'schema' | 'checksum'>): void {
   const pending = { schema: 'arrival/1', ...draft } as const;
   const folder = ensurePrivateFolder(store.root, PENDING_IMPORTS);
   const text = JSON.stringify({ ...pending, checksum: computeChecksum(pending) });
-  createFileDurably(join(folder, `${draft.digest}.json`), text, (work) => withCreationLock(store, work));
+  createFileDurably(join(folder, `${draft.digest}.json`), text, {
+    takeTurns: (work) => withCreationLock(store, work),
+  });
   finishImports(store);
 }
 

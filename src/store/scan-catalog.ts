@@ -1,15 +1,21 @@
-import { HandoverError } from '../errors.ts';
+import { type HandoverError, isHandoverError, rescue } from '../errors.ts';
 import type { Handover } from '../model/handover.ts';
 import { formatIdTime } from '../model/id.ts';
 import { LATEST_TIME } from '../model/time.ts';
 import {
   type Catalog,
+  type CatalogRow,
   describeRow,
+  describeUnreadable,
   endOfPrefix,
   type Filter,
   foldSearchText,
+  listProjectIds,
   type ProjectMatch,
+  sortByWork,
+  timeOfChange,
   type UnreadableFile,
+  withAliases,
 } from './catalog.ts';
 import { readHandover } from './handovers.ts';
 import { listIds, listMonths, pathOfHandover, type Store } from './store.ts';
@@ -19,18 +25,32 @@ export function openScanCatalog(store: Store): Catalog {
   const unreadable = new Map<string, UnreadableFile>();
   return {
     driver: 'scan',
-    rows: async function* (filter) {
-      for (const handover of scanHandovers(store, filter, unreadable)) yield describeRow(handover);
+    rows: (filter) => {
+      const rows = scanRows(store, filter, unreadable);
+      return filter.byWork === true ? sortByWork(rows) : rows;
+    },
+    captured: async (sessions) => {
+      const wanted = new Set(sessions);
+      const rows = [...scanHandovers(store, {}, unreadable)].map(({ session: { agent, id } }) => ({
+        agent,
+        session: id,
+      }));
+      return rows.filter(({ session }) => session !== null && wanted.has(session));
     },
     unreadable: async () => [...unreadable.values()],
     close: () => undefined,
   };
 }
 
+async function* scanRows(store: Store, filter: Filter, unreadable: UnreadableFiles): AsyncIterable<CatalogRow> {
+  for (const handover of scanHandovers(store, filter, unreadable)) yield describeRow(handover);
+}
+
 type UnreadableFiles = Map<string, UnreadableFile>;
 
 /** Reads handovers newest first, each only when asked for. Files that cannot be read are skipped and added to `unreadable`. */
-export function* scanHandovers(store: Store, filter: Filter, unreadable: UnreadableFiles): Iterable<Handover> {
+export function* scanHandovers(store: Store, asked: Filter, unreadable: UnreadableFiles): Iterable<Handover> {
+  const filter = withAliases(store, asked);
   for (const ids of groupsOfOneSecond(store, filter)) {
     const handovers = ids
       .map((id) => readOrReport(store, id, unreadable))
@@ -44,7 +64,9 @@ export function* scanHandovers(store: Store, filter: Filter, unreadable: Unreada
 /** Ids sort by second; within one, only the times in the handovers give the order. */
 function* groupsOfOneSecond(store: Store, filter: Filter): Iterable<string[]> {
   const from = formatIdTime(filter.sinceMs ?? 0);
-  const to = endOfPrefix(formatIdTime(filter.untilMs ?? LATEST_TIME));
+  // Work may have been captured at any time after it was done.
+  const untilMs = filter.byWork === true ? LATEST_TIME : (filter.untilMs ?? LATEST_TIME);
+  const to = endOfPrefix(formatIdTime(untilMs));
   const prefix = filter.idPrefix ?? '';
   for (const month of listMonths(store)) {
     const monthText = month.join('');
@@ -61,19 +83,17 @@ function* groupsOfOneSecond(store: Store, filter: Filter): Iterable<string[]> {
 }
 
 function readOrReport(store: Store, id: string, unreadable: UnreadableFiles): Handover | null {
-  try {
-    return readHandover(store, id);
-  } catch (error) {
-    if (!(error instanceof HandoverError)) throw error;
+  const report = (error: HandoverError): null => {
     const path = pathOfHandover(store, id);
-    unreadable.set(path, { path, reason: error.message, isNewer: error.code === 'HANDOVER_RECORD_NEWER' });
+    unreadable.set(path, { path, ...describeUnreadable(error) });
     return null;
-  }
+  };
+  return rescue(isHandoverError, report, () => readHandover(store, id));
 }
 
 function matches(handover: Handover, filter: Filter): boolean {
   const { sinceMs = 0, untilMs = LATEST_TIME, agent, project, query } = filter;
-  const at = Date.parse(handover.created_at);
+  const at = Date.parse(filter.byWork === true ? timeOfChange(describeRow(handover)) : handover.created_at);
   if (at < sinceMs || at > untilMs) return false;
   if (agent !== undefined && handover.session.agent.toLowerCase() !== agent.toLowerCase()) return false;
   if (project !== undefined && !matchesProject(handover, project)) return false;
@@ -82,7 +102,7 @@ function matches(handover: Handover, filter: Filter): boolean {
 
 function matchesProject(handover: Handover, match: ProjectMatch): boolean {
   return (
-    handover.project.id === match.id ||
+    listProjectIds(match).includes(handover.project.id) ||
     handover.project.name.toLowerCase() === match.name?.toLowerCase() ||
     handover.workspace.root === match.root
   );

@@ -1,7 +1,14 @@
 import { HandoverError } from '../errors.ts';
 import { encodeBase32 } from '../model/hash.ts';
 import type { JournalEntry } from '../model/journal-entry.ts';
-import { appendEntry, type JournalPosition, readEntriesOf } from './journal.ts';
+import {
+  appendEntry,
+  compareEntries,
+  identifyEntry,
+  isFromElsewhere,
+  type JournalPosition,
+  readEntriesOf,
+} from './journal.ts';
 import type { Store } from './store.ts';
 
 /** The statuses that end `pending`. Each is final. */
@@ -22,10 +29,30 @@ export interface StatusMove {
 
 /** The status of every handover that is no longer pending. The first entry decides: a status is final. */
 export function readStatuses(store: Store): Map<string, StatusEntry> {
-  const statuses = new Map<string, StatusEntry>();
+  const moves = new Map<string, JournalEntry[]>();
   for (const entry of readEntriesOf(store, FINAL_STATUSES))
-    if (!statuses.has(entry.subject)) statuses.set(entry.subject, toStatus(entry));
-  return statuses;
+    moves.set(entry.subject, [...(moves.get(entry.subject) ?? []), entry]);
+  return new Map(
+    [...moves].flatMap(([id, of]) => [findFirst(of)].flatMap((first) => (first ? [[id, toStatus(first)]] : []))),
+  );
+}
+
+/**
+ * Of moves in this store, the first that was written: each writer looks after it wrote, so that exactly one wins. That one is all
+ * that other stores receive. Between stores the earliest wins, in all of them the same.
+ */
+function findFirst(moves: readonly JournalEntry[]): JournalEntry | undefined {
+  const own = moves.find((move) => !isFromElsewhere(move));
+  const others = moves.filter(isFromElsewhere);
+  return [...(own === undefined ? [] : [own]), ...others].sort(compareEntries)[0];
+}
+
+/** The moves of this store that decided there, by `identifyEntry`. */
+export function listDecidingMoves(store: Store): Set<string> {
+  const first = new Map<string, JournalEntry>();
+  for (const entry of readEntriesOf(store, FINAL_STATUSES))
+    if (!isFromElsewhere(entry) && !first.has(entry.subject)) first.set(entry.subject, entry);
+  return new Set([...first.values()].map(identifyEntry));
 }
 
 export function readStatus(store: Store, id: string): StatusEntry {
@@ -51,7 +78,7 @@ export function moveStatus(store: Store, id: string, { to, session, reason, deta
 }
 
 function findFirstMove(store: Store, id: string, position?: JournalPosition): JournalEntry | undefined {
-  return readEntriesOf(store, FINAL_STATUSES, position).find((entry) => entry.subject === id);
+  return findFirst(readEntriesOf(store, FINAL_STATUSES, position).filter((entry) => entry.subject === id));
 }
 
 function toStatus({ event, at, session, reason }: JournalEntry): StatusEntry {
@@ -61,7 +88,6 @@ function toStatus({ event, at, session, reason }: JournalEntry): StatusEntry {
 
 function finalStatusError(id: string, { event, at }: JournalEntry, to: FinalStatus): HandoverError {
   const message = `handover ${id} has been ${event} since ${at} and cannot become ${to}`;
-  return new HandoverError('HANDOVER_STATUS_FINAL', message, {
-    hint: `Read it anyway: handover render ${id}`,
-  });
+  const hint = `Read it anyway: handover render ${id}`;
+  return new HandoverError('HANDOVER_STATUS_FINAL', message, { hint });
 }

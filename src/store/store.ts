@@ -22,6 +22,8 @@ export const HOOK_STATE = 'ready';
 /** Names the file with the prepared brief of a handover, by the handover's id. */
 export const BRIEFS_BY_HANDOVER: readonly string[] = [HOOK_STATE, 'handovers'];
 export const PREPARED_BRIEFS: readonly string[] = [HOOK_STATE, 'sessions'];
+/** What was found of given briefs after the first prompt, for the next hook to tell. */
+export const SECOND_LOOKS: readonly string[] = [HOOK_STATE, 'looks'];
 export const SPOOL = 'spool';
 export const LOG = 'log';
 export const WORKER_LOCK_PREFIX = 'relay-';
@@ -29,6 +31,7 @@ export const HOOK_RECEIPTS = 'installs';
 export const DOCUMENTS = 'documents';
 export const PUBLISH_STATES = 'published';
 export const SESSION_TEXTS = 'sessions';
+export const REMOTES = 'remotes';
 
 export function openStore(machine: Machine = describeMachine()): Store {
   return { root: findDataFolder(machine), machine };
@@ -93,3 +96,8 @@ export function listJournalFiles(store: Store): string[] {
   const names = listFolder(folder).filter((name) => /^\d{4}-\d{2}\.jsonl$/.test(name));
   return names.sort().map((name) => join(folder, name));
 }
+
+/* Where time and event stand in a line of the journal. */
+export const TIME_AT: number = '{"schema":"journal/1","at":"'.length;
+export const EVENT_AT: number = TIME_AT + '2026-01-31T12:00:00.000Z","event":"'.length;
+export const MAX_JOURNAL_BYTES: number = 512 * 1024 * 1024;

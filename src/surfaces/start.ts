@@ -1,5 +1,5 @@
 import { isAbsolute, join } from 'node:path';
-import { type CachedProgram, openCachedProgram } from '../platform/code-cache.ts';
+import { type CachedProgram, openCachedProgram, optimizeLater } from '../platform/code-cache.ts';
 import { CODE_FOLDER, nameDataFolder } from '../platform/paths.ts';
 import { BUILD } from '../version.ts';
 
@@ -11,10 +11,12 @@ export function startHook(bin: string): void {
 }
 
 export function startWorker(bin: string): void {
+  optimizeLater();
   begin('work', openCommands(bin, '--work'), bin);
 }
 
 export function startCommand(bin: string): void {
+  if (/^(?:backfill|capture)$/.test(process.argv[2] ?? '')) optimizeLater();
   begin('main', openCommands(bin, process.argv[2] ?? ''), bin);
 }
 

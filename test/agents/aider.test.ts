@@ -158,7 +158,7 @@ describe('events read from a session of aider', () => {
   it('carry the version of aider and the model', () => {
     const reading = startReadStats();
     const events = read(aiderAgent.inspectFile(layOut().path), reading);
-    expect(reading).toMatchObject({ agentVersion: '0.86.1', sessionId: SESSION_ID, unreadable: 0 });
+    expect(reading).toMatchObject({ agentVersion: '0.86.1', unreadable: 0 });
     expect(events[0]).toMatchObject({ model: 'fake-model', at: null });
   });
 });

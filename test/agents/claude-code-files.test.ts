@@ -94,6 +94,7 @@ describe('a compaction of a Claude Code session', () => {
         'This session is being continued from a previous conversation that ran out of context. The summary …',
         '',
         '<system-reminder>\n<tools-used-before-summary>Bash</tools-used-before-summary>\n</system-reminder>',
+        'Analysis:\nLet me go through the conversation.\n',
         'Summary:',
         'Continue the conversation from where you like, said the user.',
         '',
@@ -127,9 +128,8 @@ describe('a compaction of a Claude Code session', () => {
     const t = new Transcript();
     t.human('start');
     t.system('compact_boundary');
-    const { events, reading } = read(t.text);
-    expect(reading.sessionId).toBe(SESSION_ID);
-    expect(ofType(events, 'compaction')).toHaveLength(1);
+    expect(claudeCodeAgent.inspectFile(layOut(t.text).path)?.id).toBe(SESSION_ID);
+    expect(ofType(read(t.text).events, 'compaction')).toHaveLength(1);
   });
 });
 
@@ -300,6 +300,7 @@ describe('a Claude Code transcript', () => {
       data: { userModified: true, oldString: '\ud800', newString: '\udbff' },
     });
     t.call('d', 'TodoWrite', { todos: [{ content: '\ud800', status: 'pending' }] });
+    t.result('d', 'Todos have been modified successfully.');
     t.call('e', 'mcp__\ud800', { text: '\ud800' });
     const { events } = read(t.text);
     expect(events).toHaveLength(5);
@@ -314,6 +315,14 @@ describe('a Claude Code transcript', () => {
       id: SESSION_ID,
       cwd: STORY_CWD,
     });
+  });
+
+  it('is found with a byte order mark before its only row', () => {
+    const t = new Transcript();
+    t.human('start');
+    const marked = `\ufeff${t.text.replaceAll('":', '": ')}`;
+    expect(claudeCodeAgent.inspectFile(layOut(marked).path)).toMatchObject({ id: SESSION_ID });
+    expect(ofType(read(marked).events, 'prompt')).toMatchObject([{ text: 'start' }]);
   });
 
   it('is read on after unknown and broken rows, which are counted', () => {

@@ -169,3 +169,66 @@ describe('a sub-agent of Claude Code in the background', () => {
     expect(ofType(events, 'call')[0]?.action).not.toHaveProperty('background');
   });
 });
+
+describe('a command of Claude Code in the background', () => {
+  it.each([
+    ['a notification', (t: Transcript, text: string) => t.human(text)],
+    ['a notification that still waits', (t: Transcript, text: string) => t.queue('enqueue', text)],
+  ])('ends by %s that names only the task, or a call that nobody made', (_, notify) => {
+    const names = ['<task-id>b1</task-id>', '<task-id>b1</task-id>\n<tool-use-id>REDACTED</tool-use-id>'];
+    for (const name of names) {
+      const events = tell((t) => {
+        t.call('a', 'Bash', { command: 'build', run_in_background: true });
+        t.result('a', 'Command running in background with ID: b1. Output is being written to: /tmp/b1.output');
+        const summary = '<summary>Background command "build" failed with exit code 2</summary>';
+        notify(t, `<task-notification>\n${name}\n<status>failed</status>\n${summary}\n</task-notification>`);
+      });
+      expect(ofType(events, 'result').at(-1)).toMatchObject({ call: 'a', ok: false, exit: 2 });
+    }
+  });
+
+  it('ends with the output that is fetched, and its exit status', () => {
+    const results = ofType(
+      tell((t) => {
+        t.call('a', 'Bash', { command: 'npm test', run_in_background: true });
+        t.result('a', 'Command running in background with ID: b1', { data: { backgroundTaskId: 'b1' } });
+        t.call('o', 'BashOutput', { bash_id: 'b1' });
+        t.result('o', '<status>completed</status>\n<exit_code>1</exit_code>\n<stdout>2 failed</stdout>');
+      }),
+      'result',
+    );
+    expect(results.filter(({ call }) => call === 'a').at(-1)).toMatchObject({ ok: false, exit: 1, output: '2 failed' });
+  });
+});
+
+describe('an edit of a sub-agent of Claude Code', () => {
+  const EDIT = { file_path: '/p/a.ts', old_string: 'a', new_string: 'b' };
+  const report = (t: Transcript, type: string, block: Record<string, unknown>): string =>
+    t.row({ type: 'progress', data: { type: 'agent_progress', message: { type, message: { content: [block] } } } });
+  const ways: [string, (t: Transcript, id: string, isError: boolean) => void][] = [
+    [
+      'a row of its own',
+      (t, id, isError) => {
+        t.call(id, 'Edit', EDIT, { isSidechain: true });
+        t.result(id, 'told', { isError, isSidechain: true });
+      },
+    ],
+    [
+      'a report on its progress',
+      (t, id, isError) => {
+        report(t, 'assistant', { type: 'tool_use', id: `${id}-bash`, name: 'Bash', input: { command: 'ls' } });
+        report(t, 'assistant', { type: 'tool_use', id, name: 'Edit', input: EDIT });
+        report(t, 'user', { type: 'tool_result', tool_use_id: id, content: 'told', is_error: isError });
+      },
+    ],
+  ];
+
+  it.each(ways)('in %s is read, unless it failed', (_, write) => {
+    const events = tell((t) => {
+      write(t, 'good', false);
+      write(t, 'bad', true);
+    });
+    expect(ofType(events, 'call')).toMatchObject([{ call: 'good', sidechain: true, action: { kind: 'edit' } }]);
+    expect(ofType(events, 'result').map(({ call }) => call)).toEqual(['good']);
+  });
+});

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { claudeCodeAgent } from '../../src/agents/claude-code/transcript.ts';
-import type { Event } from '../../src/model/event.ts';
+import { type Event, limitOutput } from '../../src/model/event.ts';
 import { type Json, layOut, makeStory, Transcript } from '../fixtures/agents/claude-code.ts';
 import { STORY_CWD, testAgent } from '../support/conformance/agents.ts';
 import { ofType, readTranscript } from '../support/read-transcript.ts';
@@ -117,82 +117,17 @@ describe('a prompt of the user in Claude Code', () => {
       t.result('b', '', { data: { answers: { 'Which store?': 'Files', 'Where?': 'Here' } } });
       t.call('c', 'AskUserQuestion', { questions });
       t.result('c', 'User has answered your questions: "Which store?"="None". Go on.');
+      t.call('d', 'AskUserQuestion', { questions });
+      const notes = { 'Which store?': { notes: 'neither, use a queue' } };
+      t.result('d', '', { data: { answers: { 'Which store?': 'neither, use a queue' }, annotations: notes } });
     });
     expect(ofType(events, 'prompt').map((event) => event.text)).toEqual([
       'SQLite',
       'Which store? → Files\nWhere? → Here',
       'None',
+      'neither, use a queue',
     ]);
     expect(ofType(events, 'call')[1]?.action).toEqual({ kind: 'ask', question: 'Which store?\nWhere?' });
-  });
-});
-
-describe('prompts queued in Claude Code', () => {
-  it('are read from attachments', () => {
-    const said = prompts((t) => {
-      t.queue('enqueue', 'also bump the version');
-      const origin = { kind: 'human' };
-      t.attach({ type: 'queued_command', prompt: 'also bump the version', commandMode: 'prompt', origin });
-      t.queue('remove', 'also bump the version');
-      t.attach({
-        type: 'queued_command',
-        prompt: [{ type: 'text', text: 'in blocks' }],
-        commandMode: 'prompt',
-      });
-      t.attach({
-        type: 'queued_command',
-        prompt: '<task-notification>x</task-notification>',
-        commandMode: 'prompt',
-      });
-      t.attach({ type: 'queued_command', prompt: 'ls', commandMode: 'bash' });
-    });
-    expect(said).toEqual(['also bump the version', 'in blocks']);
-  });
-
-  it('are read from rows of their own when taken between two turns', () => {
-    const said = prompts((t) => {
-      t.queue('enqueue', 'go on');
-      t.queue('dequeue');
-      t.human('go on');
-    });
-    expect(said).toEqual(['go on']);
-  });
-
-  it('are read from the queue where an older version took them during a turn', () => {
-    const events = tell((t) => {
-      t.human('start');
-      t.queue('enqueue', 'write tests');
-      t.queue('enqueue', '<task-notification>done</task-notification>');
-      t.queue('enqueue', '/model');
-      t.queue('remove');
-      t.queue('remove');
-      t.queue('remove');
-      t.say('I will.');
-    });
-    expect(events.map((event) => event.type)).toEqual(['prompt', 'prompt', 'reply']);
-    expect(events[1]).toMatchObject({ text: 'write tests', ref: { line: 2 }, cwd: STORY_CWD });
-  });
-
-  it('give one event each, whatever the order of the rows', () => {
-    const said = prompts((t) => {
-      t.queue('enqueue', 'faster');
-      t.queue('remove', 'faster');
-      t.attach({ type: 'queued_command', prompt: 'faster', commandMode: 'prompt' });
-      t.human('other');
-      t.human('faster');
-    });
-    expect(said).toEqual(['faster', 'other', 'faster']);
-  });
-
-  it('give no event when withdrawn, and one when still queued at the end', () => {
-    const said = prompts((t) => {
-      t.human('start');
-      t.queue('enqueue', 'no');
-      t.queue('popAll', 'no');
-      t.queue('enqueue', 'not yet seen');
-      t.queue('enqueue', '{"task_id":"b1","description":"Build"}');
-    });
-    expect(said).toEqual(['start', 'not yet seen']);
   });
 });
 
@@ -310,6 +245,18 @@ describe('tool calls in Claude Code', () => {
     ]);
   });
 
+  it('of the human are calls with what they printed, and no prompts', () => {
+    const events = tell((t) => {
+      t.human('<bash-input>npm test</bash-input>');
+      t.human('<bash-stdout>2 failed</bash-stdout><bash-stderr>npm error</bash-stderr>');
+    });
+    expect(events).toMatchObject([
+      { type: 'call', by_human: true, action: { kind: 'command', command: 'npm test' } },
+      { type: 'result', ok: null, exit: null, output: '2 failed\nnpm error' },
+    ]);
+    expect(ofType(events, 'result')[0]?.call).toBe(ofType(events, 'call')[0]?.call);
+  });
+
   it('have the exit status and success that Claude Code recorded', () => {
     const results = ofType(
       tell((t) => {
@@ -344,7 +291,7 @@ describe('tool calls in Claude Code', () => {
   });
 
   it('have long output from its complete copy, cut in the middle', () => {
-    const stdout = `${'a'.repeat(20_000)}${'b'.repeat(20_000)}`;
+    const stdout = `${'a'.repeat(60_000)}${'b'.repeat(60_000)}`;
     const [result] = ofType(
       tell((t) => {
         t.call('a', 'Bash', { command: 'cat' });
@@ -353,7 +300,8 @@ describe('tool calls in Claude Code', () => {
       }),
       'result',
     );
-    expect(result?.output).toBe(`${'a'.repeat(16_000)}\n…\n${'b'.repeat(8_000)}`);
+    expect(result?.output).toBe(`${'a'.repeat(48_000)}\n…\n${'b'.repeat(40_000)}`);
+    expect(limitOutput(result?.output ?? '')).toBe(`${'a'.repeat(16_000)}\n…\n${'b'.repeat(8_000)}`);
   });
 
   it('include sub-agents, proposed plans, searches and fetches', () => {
@@ -361,6 +309,7 @@ describe('tool calls in Claude Code', () => {
       t.call('a', 'Agent', { description: 'Map it', prompt: 'Look at all of it', subagent_type: 'Explore' });
       t.call('b', 'Task', { prompt: 'Look' });
       t.call('c', 'ExitPlanMode', { plan: '# Plan' });
+      t.result('c', 'User has approved your plan.', { data: { plan: '# Plan as the user edited it' } });
       t.call('d', 'ExitPlanMode', {});
       t.result('d', 'User has approved your plan.', { data: { plan: '# Kept in a file' } });
       t.call('e', 'Grep', { pattern: 'retry', path: 'src' });
@@ -372,7 +321,7 @@ describe('tool calls in Claude Code', () => {
     expect(told).toEqual([
       { kind: 'delegate', task: 'Map it\nLook at all of it' },
       { kind: 'delegate', task: 'Look' },
-      { kind: 'propose', text: '# Plan' },
+      { kind: 'propose', text: '# Plan as the user edited it' },
       { kind: 'propose', text: '# Kept in a file' },
       { kind: 'search', pattern: 'retry', path: `${STORY_CWD}/src` },
       { kind: 'search', pattern: '**/*.ts', path: null },
@@ -439,6 +388,18 @@ describe('the task list in Claude Code', () => {
         { id: '7', text: 'From before', status: 'completed' },
       ],
     ]);
+  });
+
+  it('is not replaced by a call that failed', () => {
+    const write = (t: Transcript, id: string, text: string): void =>
+      t.call(id, 'TodoWrite', { todos: [{ content: text, status: 'pending', activeForm: text }] });
+    const events = tell((t) => {
+      write(t, 'a', 'Build');
+      t.result('a', 'Todos have been modified successfully.');
+      write(t, 'b', 'Ship');
+      t.result('b', '<tool_use_error>InputValidationError</tool_use_error>', { isError: true });
+    });
+    expect(events).toMatchObject([{ type: 'plan', items: [{ text: 'Build' }] }]);
   });
 
   it('gives neither call nor result events', () => {

@@ -1,6 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { findInnerCalls } from '../../src/agents/codex/code-mode.ts';
-import { call, customCall, customOutput, event, exited, item, output, response } from '../fixtures/agents/codex.ts';
+import {
+  call,
+  customCall,
+  customOutput,
+  event,
+  exited,
+  item,
+  message,
+  output,
+  response,
+} from '../fixtures/agents/codex.ts';
 import { read } from '../fixtures/agents/codex-home.ts';
 import { STORY_CWD } from '../support/conformance/agents.ts';
 
@@ -114,6 +124,9 @@ describe('edits in Codex', () => {
 });
 
 describe('commands in Codex', () => {
+  const running =
+    'Chunk ID: 1\nWall time: 10 seconds\nProcess running with session ID 42\nOriginal token count: 0\nOutput:\n';
+
   it('are read from every format Codex used', () => {
     const commands = read(
       call('c1', 'shell', { command: ['bash', '-lc', 'npm run a'] }),
@@ -152,11 +165,9 @@ describe('commands in Codex', () => {
   });
 
   it('that go on in the background get the result that comes later', () => {
-    const running =
-      'Chunk ID: 1\nWall time: 10 seconds\nProcess running with session ID 42\nOriginal token count: 0\nOutput:\n';
     const events = read(
       call('c1', 'exec_command', { cmd: 'npm test' }),
-      output('c1', running),
+      output('c1', `${running}1 passed\n`),
       call('c2', 'write_stdin', { session_id: 42, chars: '' }),
       output('c2', running),
       call('c3', 'write_stdin', { session_id: 42, chars: '' }),
@@ -164,9 +175,35 @@ describe('commands in Codex', () => {
     );
     expect(events).toMatchObject([
       { type: 'call', call: 'c1' },
-      { type: 'result', call: 'c1', ok: null, exit: null },
-      { type: 'result', call: 'c1', ok: false, exit: 1, output: '1 failed' },
+      { type: 'result', call: 'c1', ok: null, exit: null, running: true },
+      { type: 'result', call: 'c1', ok: false, exit: 1, output: '1 passed\n1 failed' },
     ]);
+    expect(events[2]).not.toHaveProperty('running');
+  });
+
+  it('that go on are ended by what is typed into them, which is a call of its own', () => {
+    const events = read(
+      call('c1', 'exec_command', { cmd: 'npm run dev' }),
+      output('c1', running),
+      call('c2', 'write_stdin', { session_id: 42, chars: '\u0003' }),
+      output('c2', exited(130, '')),
+    );
+    expect(events).toMatchObject([
+      { type: 'call', call: 'c1' },
+      { type: 'result', call: 'c1', running: true },
+      { type: 'call', call: 'c2' },
+      { type: 'result', call: 'c2', ok: true },
+      { type: 'result', call: 'c1', exit: 130 },
+    ]);
+  });
+
+  it('name the folder that they ran in, if it is not that of the session', () => {
+    const events = read(
+      call('c1', 'exec_command', { cmd: 'make', workdir: STORY_CWD }),
+      call('c2', 'exec_command', { cmd: 'make', workdir: '/elsewhere' }),
+    );
+    expect(events[0]).not.toHaveProperty('action.folder');
+    expect(events[1]).toMatchObject({ action: { folder: '/elsewhere' } });
   });
 
   it('without a call were run by the user', () => {
@@ -178,7 +215,7 @@ describe('commands in Codex', () => {
       aggregated_output: 'clean',
     };
     expect(read(item('CommandExecution', ran))).toMatchObject([
-      { type: 'call', action: { kind: 'command', command: 'git status' } },
+      { type: 'call', by_human: true, action: { kind: 'command', command: 'git status' } },
       { type: 'result', exit: 0, output: 'clean' },
     ]);
   });
@@ -186,7 +223,7 @@ describe('commands in Codex', () => {
   it('cut long outputs in the middle', () => {
     const [result] = read(output('c1', exited(0, `begin${'x'.repeat(100_000)}end`)));
     expect(result).toMatchObject({ output: expect.stringMatching(/^beginx+\n…\nx+end$/) });
-    expect(result?.type === 'result' && result.output.length).toBeLessThanOrEqual(24_003);
+    expect(result?.type === 'result' && result.output.length).toBeLessThanOrEqual(88_003);
   });
 });
 
@@ -268,5 +305,29 @@ describe('scripts of Codex’s code mode', () => {
       { name: 'three', input: undefined },
       { name: 'four', input: undefined },
     ]);
+  });
+});
+
+describe('the plan in Codex', () => {
+  it('is emptied by an empty list, and left alone by an input without one', () => {
+    const events = read(
+      call('c1', 'update_plan', { plan: [{ step: 'Build', status: 'pending' }] }),
+      call('c2', 'update_plan', { plan: [] }),
+      call('c3', 'update_plan', { explanation: 'none' }),
+    );
+    expect(events).toMatchObject([{ items: [{ text: 'Build' }] }, { items: [] }]);
+    expect(events).toHaveLength(2);
+  });
+});
+
+describe('a reply in Codex', () => {
+  it.each([
+    ['an event', (text: string, phase: string) => event('agent_message', { message: text, phase })],
+    ['an item', (text: string, phase: string) => item('AgentMessage', { content: [{ text }], phase })],
+    ['a message', (text: string, phase: string) => message('assistant', text, { phase })],
+  ])('in %s is interim where it is marked as commentary', (_, say) => {
+    const events = read(say('On it', 'commentary'), say('Done', 'final_answer'));
+    expect(events).toMatchObject([{ text: 'On it', interim: true }, { text: 'Done' }]);
+    expect(events[1]).not.toHaveProperty('interim');
   });
 });

@@ -150,6 +150,29 @@ describe('a Codex session copied from another', () => {
   });
 });
 
+describe('what is said in the middle of a turn of Codex', () => {
+  const asked = (...rows: RolloutRow[]): unknown[] =>
+    read(...rows).flatMap((made) => (made.type === 'prompt' ? [[made.text, made.steering]] : []));
+
+  it('steers it', () => {
+    const turn = [event('task_started'), said('one'), answered('1'), said('faster'), event('task_complete')];
+    expect(asked(...turn, event('task_started'), said('two'))).toEqual([
+      ['one', undefined],
+      ['faster', true],
+      ['two', undefined],
+    ]);
+  });
+
+  it('is a request after a turn that was stopped, and where turns are not recorded', () => {
+    const stopped = [event('task_started'), said('one'), event('turn_aborted', { reason: 'interrupted' }), said('two')];
+    for (const rows of [stopped, [said('one'), said('two')]])
+      expect(asked(...rows)).toEqual([
+        ['one', undefined],
+        ['two', undefined],
+      ]);
+  });
+});
+
 describe('turns that were undone in Codex', () => {
   it('give no events, while those before and after do', () => {
     const turn = (text: string): RolloutRow[] => [

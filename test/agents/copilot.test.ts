@@ -238,7 +238,6 @@ describe('a damaged copilot transcript', () => {
       unreadable: 2,
       unknown: { 'session.brand_new': 1 },
       agentVersion: '1.0.102',
-      sessionId: SESSION,
     });
   });
 

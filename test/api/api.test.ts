@@ -22,7 +22,7 @@ describe('the public API', () => {
 
   it('saves, lists, finds, searches, renders, verifies and forgets', async () => {
     const store = openOwnStore();
-    const saved = api.saveHandover(store, {
+    const saved = await api.saveHandover(store, {
       summary: 'Retries raised to 5',
       decision: ['Retry only on 502'],
       next: ['Write the timeout test'],
@@ -65,9 +65,10 @@ describe('the public API', () => {
       [{ next: [1] }, '"next.0"'],
       [null, 'what to save'],
     ])
-      expect(() => api.saveHandover(store, loose(text))).toThrow(
-        expect.objectContaining({ code: 'HANDOVER_INPUT_INVALID', message: expect.stringContaining(String(part)) }),
-      );
+      await expect(api.saveHandover(store, loose(text))).rejects.toMatchObject({
+        code: 'HANDOVER_INPUT_INVALID',
+        message: expect.stringContaining(String(part)),
+      });
     await expect(api.findSessions(store.machine, { agent: loose('zz') })).rejects.toMatchObject({
       code: 'HANDOVER_USAGE',
       message: 'unknown agent "zz"',
@@ -78,9 +79,9 @@ describe('the public API', () => {
     expect(await api.listHandovers(store)).toEqual([]);
   });
 
-  it('names the agents there are when a brief is asked for another', () => {
+  it('names the agents there are when a brief is asked for another', async () => {
     const store = openOwnStore();
-    const saved = api.saveHandover(store, { summary: 'x' });
+    const saved = await api.saveHandover(store, { summary: 'x' });
     expect(() => api.renderBrief(store, saved, { reader: 'nobody' })).toThrow(/"nobody"/);
   });
 });

@@ -19,7 +19,7 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('the library example in docs/runs.md', () => {
-  it('compiles', { timeout: 60_000 }, () => {
+  it('compiles', { timeout: 240_000 }, () => {
     expect(example).toContain('new HandoverEngine');
     const options = [
       '--ignoreConfig',

@@ -1,13 +1,13 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/version.ts';
 import { removeFolder } from '../support/remove-folder.ts';
 import { listFiles } from '../support/source-files.ts';
 
-const bin = 'bin/handover.cjs';
+const bin = resolve('bin/handover.cjs');
 const folder = mkdtempSync(join(tmpdir(), 'handover-start-'));
 const recorder = join(folder, 'recorder.cjs');
 const env = {
@@ -38,8 +38,12 @@ beforeAll(() => {
 afterAll(() => removeFolder(folder));
 
 function recordLoads(...args: string[]): string[] {
+  return recordIn(process.cwd(), args);
+}
+
+function recordIn(cwd: string, args: readonly string[]): string[] {
   const record = join(folder, 'record.json');
-  execFileSync(process.execPath, ['--require', recorder, bin, ...args], { env: { ...env, RECORD: record } });
+  execFileSync(process.execPath, ['--require', recorder, bin, ...args], { cwd, env: { ...env, RECORD: record } });
   const loads: unknown = JSON.parse(readFileSync(record, 'utf8'));
   return Array.isArray(loads) ? loads.map(String) : [];
 }
@@ -55,6 +59,7 @@ const HEAVY = [
   'worker_threads',
   'fs/promises',
   'zlib',
+  'v8',
 ];
 
 function heavyOf(loads: readonly string[]): string[] {
@@ -94,11 +99,36 @@ describe('the start path', () => {
       expect([heavy, code.includes(heavy)]).toEqual([heavy, false]);
   });
 
+  it('of help loads nothing heavy, no index, no prompts and no command', () => {
+    for (const args of [['help'], ['help', '--all'], ['--help']]) {
+      const loads = recordLoads(...args);
+      expect(heavyOf(loads)).toEqual([]);
+      expect(loads.some((name) => name.includes('sqlite'))).toBe(false);
+      expect(loads.filter((name) => name.endsWith('.cjs')).length).toBeLessThanOrEqual(9);
+    }
+  });
+
+  it('without a command, where work is kept, reads the newest handover alone: it loads no prompts, no bundle format and no brief', () => {
+    recordIn(folder, []);
+    const loads = recordIn(folder, []);
+    const own = loads.filter((name) => name.endsWith('.cjs'));
+    const code = own.map((name) => readFileSync(name, 'utf8')).join('\n');
+    for (const heavy of ['autocomplete', 'session-handoff/1', 'What happened, turn by turn'])
+      expect([heavy, code.includes(heavy)]).toEqual([heavy, false]);
+    expect(own.length).toBeLessThanOrEqual(15);
+  });
+
   it('uses the same names as the rest of the program', () => {
     const all = listFiles('dist/cli', '.cjs')
       .map((file) => readFileSync(file, 'utf8'))
       .join('\n');
-    for (const heavy of ['autocomplete', 'session-handoff/1', 'fast-import', 'must be a UTC time'])
+    for (const heavy of [
+      'autocomplete',
+      'session-handoff/1',
+      'fast-import',
+      'must be a UTC time',
+      'What happened, turn by turn',
+    ])
       expect([heavy, all.includes(heavy)]).toEqual([heavy, true]);
   });
 });

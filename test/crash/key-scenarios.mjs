@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askHandover, describeEnd, handover } from './command.mjs';
 import { configOf, copyBox, removeBox } from './sandbox.mjs';
+import { SYNC_SCENARIOS } from './sync-scenarios.mjs';
 
 /** @typedef {import('./sandbox.mjs').Box} Box */
 /** @typedef {import('./scenarios.mjs').Scenario} Scenario */
@@ -10,7 +11,7 @@ import { configOf, copyBox, removeBox } from './sandbox.mjs';
 /** @typedef {{ own: { public_key: string } | null, keys: { name: string, state: string, public_key: string }[] }} Listed */
 
 /**
- * Keys are whole or not there, and what was acknowledged of them stays.
+ * Keys are whole or not there, and what was acknowledged of them stays. What is signed with them travels.
  * @type {Scenario[]}
  */
 export const KEY_SCENARIOS = [
@@ -18,6 +19,7 @@ export const KEY_SCENARIOS = [
   { name: 'keys-generate', shortWrites: true, prepare: prepareGenerating },
   { name: 'keys-trust', shortWrites: true, prepare: prepareTrusting },
   { name: 'keys-revoke', shortWrites: true, prepare: prepareRevoking },
+  ...SYNC_SCENARIOS,
 ];
 
 const TOKEN = ['ghp', 'q7Zk3TfW9xB2mN5pL8rD1sV4cG6hJ0yA2uE9'].join('_');

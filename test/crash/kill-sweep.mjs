@@ -64,22 +64,22 @@ export async function sweepKills(sweep, most) {
 
 /** @typedef {{ box: Box, hit: boolean, complaints: string[], what: string }} Attempt */
 
-const MAX_ATTEMPTS = 30;
+const MAX_ATTEMPTS = 100;
 
 /**
  * Runs the command on a fresh copy with one fault. What a Node process does besides shifts the count of a call: by two
  * when it is the main thread that hears of a child's end, by one when it is the one to ask how memory is given out. A run in
- * which the fault met another call than the one it is meant for proves nothing and is repeated; where it came too early, a
- * later one is tried as well.
+ * which the fault met another call than the one it is meant for proves nothing and is repeated, with a count that the call
+ * had in some run: in this one, if it went by undisturbed, else in one without a fault.
  * @param {Sweep} sweep
  * @param {Point} point
  * @param {string} fault
  * @returns {Promise<Attempt>}
  */
-export async function disturb({ scenario, prepared, box: origin }, point, fault) {
+export async function disturb(sweep, point, fault) {
+  const { scenario, prepared, box: origin } = sweep;
   const what = `${point.syscall}:${fault}:when=${point.nth}`;
-  const isMeant = (/** @type {Point} */ { likeness, round }) => likeness === point.likeness && round === point.round;
-  const seen = [0, 2, -2, 1, -1].map((shift) => Math.max(1, point.nth + shift));
+  const seen = [point.nth];
   let met = 'nothing';
   for (let attempt = 0; attempt < MAX_ATTEMPTS; attempt++) {
     const box = copyBox(origin, `${scenario.name}-${point.syscall}-${point.nth}`);
@@ -88,17 +88,30 @@ export async function disturb({ scenario, prepared, box: origin }, point, fault)
     const { ended, lines } = await straceHandover(box, prepared.args, { inject, program: prepared.program });
     const points = findPoints(lines, box);
     const hit = points.find(({ line }) => isDisturbed(line, fault));
-    if (hit !== undefined && isMeant(hit)) {
+    if (hit !== undefined && isSamePoint(hit, point)) {
       const complaints = [...judgeEnd(prepared, ended, fault), ...(await findComplaints(box, prepared, ended))];
       return { box, hit: true, complaints, what };
     }
     met = hit?.line ?? met;
-    const passedBy = points.find(isMeant);
-    if (passedBy !== undefined) seen.push(passedBy.nth);
-    else if (hit !== undefined) seen.push(when + 3);
     removeBox(box);
+    const passedBy = points.find((other) => isSamePoint(other, point)) ?? (await meetUndisturbed(sweep, point));
+    if (passedBy !== undefined) seen.push(passedBy.nth);
   }
   return { box: origin, hit: false, complaints: [`the fault never met this call, but ${met}`], what };
+}
+
+/** @param {Sweep} sweep @param {Point} point */
+async function meetUndisturbed({ scenario, prepared, box: origin }, point) {
+  const box = copyBox(origin, `${scenario.name}-${point.syscall}-${point.nth}-again`);
+  const { lines } = await straceHandover(box, prepared.args, { inject: scenario.inject, program: prepared.program });
+  const points = findPoints(lines, box);
+  removeBox(box);
+  return points.find((other) => isSamePoint(other, point));
+}
+
+/** @param {Point} one @param {Point} other */
+function isSamePoint(one, other) {
+  return one.likeness === other.likeness && one.round === other.round;
 }
 
 /** @param {string} line @param {string} fault */

@@ -97,10 +97,12 @@ function generalize(path, box) {
   return path
     .replace(box.folder, '')
     .replace(/\.(?:[0-9a-v]{8}-)?\d+-\d+\.\d+\.tmp/g, '.TEMP')
-    .replace(/\d{8}-\d{6}-[0-9a-z]+/g, 'ID')
+    .replace(/[0-9a-f]{64}/g, 'DIGEST')
+    .replace(/\d{8}-\d{6}-[0-9a-z]+(?:-[0-9a-f]{32})?/g, 'ID')
     .replace(/\/\.locks\/([a-z]+)\.\d+/g, '/.locks/$1.N')
     .replace(/\/p-[0-9a-z]{16}/g, '/PROJECT')
     .replace(/\d{8}-\d{6}-[0-9a-f]{12}\.md/g, 'DOCUMENT')
+    .replace(/(\/ready\/[a-z]+\/\.?)[0-9a-f]{16}/g, '$1KEY')
     .replace(/(\/readings\/\.?)[0-9a-z]{32}/g, '$1NAME')
     .replace(/(\/published\/\.?)[0-9a-z]{16}/g, '$1NAME')
     .replace(/(\/installs\/\.?[a-z-]+-)[0-9a-z]{16}/g, '$1NAME')

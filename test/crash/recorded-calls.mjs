@@ -16,6 +16,9 @@
 /** Calls that change neither names nor data. */
 const OF_NO_MATTER = new Set(['chmod', 'fchmod']);
 
+/** Indexes, prepared briefs, jobs and locks may be left in any state: a save promises the handover and its journal entry. */
+const CACHE = /index\.(?:sqlite|sum)|\/(?:locks|ready|readings|spool|log)(?:\/|$)/;
+
 /**
  * Reads what `strace -xx -y` wrote of one thread. A call that would change a disk in a way that is not known here is
  * refused, so that no state is left out in silence.
@@ -41,6 +44,8 @@ export function readCalls(lines) {
 function readCall(name, args, result) {
   const fd = Number(/^\d+/.exec(args)?.[0]);
   const [first = '', second = ''] = readStrings(args);
+  const paths = name.includes('write') ? [readFilePath(args)] : [readFilePath(args), `${first}`, `${second}`];
+  if (paths.some((path) => CACHE.test(path))) return null;
   switch (name) {
     case 'openat': {
       const has = (/** @type {string} */ flag) => args.includes(flag);
@@ -76,8 +81,17 @@ function readCall(name, args, result) {
       return { op: 'mkdir', path: first.toString() };
     default:
       if (OF_NO_MATTER.has(name)) return null;
-      throw new Error(`the disk model does not know ${name}`);
+      throw new Error(`the disk model does not know ${name} of ${readFilePath(args)}`);
   }
+}
+
+/**
+ * The path of the file that a call is given, which `-y` puts behind its descriptor.
+ * @param {string} args
+ */
+function readFilePath(args) {
+  const path = /^\d+<([^>]*)>/.exec(args)?.[1] ?? '';
+  return path.replace(/\\x([0-9a-f]{2})/g, (_, hex) => String.fromCharCode(Number.parseInt(hex, 16)));
 }
 
 /** @param {string} args */

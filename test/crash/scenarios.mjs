@@ -65,12 +65,16 @@ export const SCENARIOS = [
     prepare: prepareSave,
   },
   { name: 'capture', shortWrites: true, prepare: prepareCapture },
+  { name: 'backfill', light: true, prepare: prepareBackfill },
   { name: 'forget', prepare: prepareForget },
+  { name: 'forget-all', light: true, prepare: prepareForgetAll },
   { name: 'cleanup', light: true, prepare: prepareCleanup },
   { name: 'migrate', prepare: prepareMigrate },
   { name: 'migrate-v2', light: true, prepare: prepareMigrateV2 },
+  { name: 'merge', light: true, prepare: prepareMerge },
   { name: 'refute', light: true, prepare: prepareRefute },
   { name: 'export', prepare: prepareExport },
+  { name: 'report', light: true, prepare: prepareReport },
   { name: 'import', shortWrites: true, prepare: prepareImport },
   { name: 'import-replace', prepare: prepareReplace },
   { name: 'doctor-fix', prepare: prepareDoctorFix },
@@ -132,6 +136,46 @@ async function prepareCapture(box) {
   };
 }
 
+/**
+ * However it is disturbed, the next one captures what is left, and no session twice.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareBackfill(box) {
+  const before = await saveIndexed(box);
+  const folder = join(box.folder, '.claude', 'projects', '-app');
+  mkdirSync(folder, { recursive: true });
+  for (const number of [1, 2, 3]) {
+    const turn = writeTurn(0, [`Make the upload ${number} retry`, `The upload ${number} retries.`]);
+    writeFileSync(join(folder, `aaaaaaaa-0000-4000-8000-00000000000${number}.jsonl`), turn);
+  }
+  letSettle(box);
+  return {
+    args: ['backfill', '--json'],
+    judge: async ({ ended, listed, box: own }) => {
+      const lost = before.filter((id) => !listed.includes(id)).map((id) => `${id} is gone`);
+      if (ended.status === 0 && listed.length !== before.length + 3) lost.push(`it left ${listed.length} handovers`);
+      await askHandover(own, ['backfill']);
+      const after = await listIds(own);
+      return after.length === before.length + 3 ? lost : [...lost, `the next one left ${after.length} handovers`];
+    },
+  };
+}
+
+/** The other line of work comes from another store of the same folder. @param {Box} box @returns {Promise<Prepared>} */
+async function prepareMerge(box) {
+  const elsewhere = { ...box, store: join(box.folder, 'elsewhere') };
+  const [theirs = ''] = await saveSome(elsewhere, 1);
+  const file = join(box.folder, 'theirs.handover');
+  await askHandover(elsewhere, ['export', '--id', theirs, '--output', file]);
+  await askHandover(box, ['import', file, '--allow-unsigned']);
+  const own = await saveIndexed(box);
+  return {
+    args: ['merge', own.at(-1) ?? '', theirs, '--json'],
+    judge: (outcome) => judgeSave([theirs, ...own], outcome),
+  };
+}
+
 /** @param {Box} box */
 async function saveIndexed(box) {
   const ids = await saveSome(box, 3);
@@ -165,6 +209,18 @@ async function prepareForget(box) {
       const allowed = done ? [rest] : [before, rest];
       return expectOneOf(allowed, listed);
     },
+  };
+}
+
+/** @param {Box} box @returns {Promise<Prepared>} */
+async function prepareForgetAll(box) {
+  const before = await saveIndexed(box);
+  return {
+    args: ['forget', '--all', '--yes'],
+    judge: ({ ended, listed }) => [
+      ...listed.filter((id) => ended.status === 0 || ended.stdout.includes(id)).map((id) => `${id} is still there`),
+      ...listed.filter((id) => !before.includes(id)).map((id) => `${id} was never saved`),
+    ],
   };
 }
 
@@ -263,6 +319,27 @@ async function prepareExport(box) {
   return {
     args: ['export', '--all', '--sign', '--output', '../work.handover', '--json'],
     judge: ({ listed }) => expectOneOf([before], listed),
+  };
+}
+
+/**
+ * In the place of a report there is the earlier one or the new one, each whole.
+ * @param {Box} box
+ * @returns {Promise<Prepared>}
+ */
+async function prepareReport(box) {
+  const args = ['report', '--all-projects', '--output', '../report.html'];
+  await askHandover(box, args);
+  const before = await saveIndexed(box);
+  return {
+    args: [...args, '--json'],
+    judge: ({ ended, listed, box: { folder } }) => {
+      const page = readFileSync(join(folder, 'report.html'), 'utf8');
+      const isWhole = page.startsWith('<!doctype html>') && page.endsWith('</html>\n');
+      const isNew = before.every((id) => page.includes(id));
+      const isRight = isWhole && (isNew || ended.status !== 0);
+      return [...expectOneOf([before], listed), ...(isRight ? [] : ['the report is not what it should be'])];
+    },
   };
 }
 

@@ -23,18 +23,33 @@ const written = edit('docs/retry.md', PAGE, { change: 'created' });
 describe('a document that was written', () => {
   it('is kept as its outline, with its path', () => {
     expect(documentsOf(written)).toEqual([
-      ['docs/retry.md', expect.stringMatching(/^How it tries again: The upload waits/)],
+      ['docs/retry.md', expect.stringMatching(/^\*\*How it tries again:\*\*\nThe upload waits/)],
     ]);
   });
 
   it('is kept as it stands after later edits', () => {
     const [, text = ''] =
       documentsOf(written, edit('docs/retry.md', 'How often it tries', { before: 'How it tries again' }))[0] ?? [];
-    expect(text).toMatch(/^How often it tries: /);
+    expect(text).toMatch(/^\*\*How often it tries:\*\*/);
     const page = PAGE.replaceAll('upload', 'download');
     expect(documentsOf(written, edit('docs/retry.md', page, { before: PAGE }))).toEqual([
-      ['docs/retry.md', expect.stringMatching(/^How it tries again: The download waits/)],
+      ['docs/retry.md', expect.stringMatching(/^\*\*How it tries again:\*\*\nThe download waits/)],
     ]);
+  });
+
+  it('is kept as it was written anew, also where the edits before that could not be followed', () => {
+    const anew = `${PAGE.slice(0, 300)}\n\n## Simpler\n\n${'It tries once more and gives up. '.repeat(12)}`;
+    const unseen = edit('docs/retry.md', 'b', { before: 'a line that nobody saw' });
+    const original = `${PAGE}\n\n${'A line that nobody saw was here. '.repeat(4)}`;
+    const [, text = ''] = documentsOf(written, edit('docs/retry.md', anew, { before: original }))[0] ?? [];
+    expect(text).toContain('**Simpler:**\nIt tries once more');
+    expect(documentsOf(written, unseen)).toEqual([]);
+  });
+
+  it('follows an edit that replaces a word everywhere', () => {
+    const [, text = ''] = documentsOf(written, edit('docs/retry.md', 'download', { before: 'upload' }))[0] ?? [];
+    expect(text).toContain('The download waits');
+    expect(text).not.toContain('upload');
   });
 
   it('is gone when it was removed', () => {

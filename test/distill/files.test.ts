@@ -10,10 +10,12 @@ import {
   edit,
   fail,
   ofKind,
+  open,
   read,
   run,
   type Step,
   scriptSession,
+  stateOf,
   user,
 } from '../support/scripted-session.ts';
 
@@ -26,6 +28,36 @@ function statusOf(path: string, ...steps: Step[]): string | undefined {
 }
 
 describe('files of a session', () => {
+  it('are those that it committed, too, though no edit of them was seen', () => {
+    const commit = run(
+      'git add designs/cart.pen docs && git commit -m "Draw the cart"',
+      '[main 1a2b3c4] Draw the cart\n 1 file changed, 44 insertions(+)',
+    );
+    const steps = [user('Draw the cart of the shop, please'), edit('src/shop.ts', 'openShop();'), commit];
+    expect(filesOf(...steps)).toEqual([
+      ['src/shop.ts', 'edited'],
+      ['designs/cart.pen', 'committed'],
+    ]);
+    expect(renderSession(scriptSession(...steps)).text).toContain('cart.pen (committed)');
+    const other = 'git add src/shop.ts && git commit -m "Open the shop"';
+    expect(statusOf('src/shop.ts', ...steps, run(other, '[main 5a2b3c4] Open the shop'))).toBe('edited');
+  });
+
+  it('are only begun where a call to edit them has no result', () => {
+    const change = { path: `${CWD}/src/cart.ts`, change: 'edited' as const, before: '', after: 'const cart = [];' };
+    const pending = open({ kind: 'edit', edits: [change] }, 'Edit');
+    const steps = [user('Rework the cart of the shop, please'), edit('src/shop.ts', 'openShop();'), pending];
+    expect(filesOf(...steps)).toEqual([
+      ['src/shop.ts', 'edited'],
+      ['src/cart.ts', 'begun'],
+    ]);
+    expect(stateOf(...steps).join(' ')).not.toContain('cart.ts');
+    expect(renderSession(scriptSession(...steps)).text).toContain('cart.ts (an edit begun, no result seen)');
+    expect(ofKind(distillSession(edit('src/cart.ts', 'a'), pending), 'file')).toMatchObject([
+      { status: 'edited', detail: { edits: 1, begun: 1 } },
+    ]);
+  });
+
   it('are listed with what was done to them, relative to the session’s folder', () => {
     expect(
       filesOf(
@@ -60,6 +92,36 @@ describe('files of a session', () => {
     ];
     expect(filesOf(...foreign.map((path) => read(path)))).toEqual([]);
     expect(filesOf(edit('/tmp/probe.ts', 'run();'))).toEqual([['/tmp/probe.ts', 'edited']]);
+  });
+
+  it('of a project among temporary files, or in a folder named like build outputs, are of the work', () => {
+    for (const cwd of ['/tmp/shop', '/var/folders/ab/cd/T/shop', '/home/ann/build/shop']) {
+      const steps = [
+        read(`${cwd}/src/limits.ts`),
+        run(`rm ${cwd}/src/gone.ts`),
+        edit(`${cwd}/src/a.ts`, 'a();'),
+        run('git add src/a.ts && git commit -m "Add a"', '[main 1a2b3c4] Add a\n 1 file changed'),
+        edit(`${cwd}/src/b.ts`, 'b();'),
+        read(`${cwd}/node_modules/left-pad/index.js`),
+        read('/tmp/probe.ts'),
+      ];
+      const { facts } = distillEvents(scriptSession(user('Go on'), ...steps).map((event) => ({ ...event, cwd })));
+      expect(ofKind(facts, 'file').map(({ text, status }) => [text, status])).toEqual([
+        ['src/gone.ts', 'deleted'],
+        ['src/a.ts', 'edited'],
+        ['src/b.ts', 'edited'],
+        ['src/limits.ts', 'read'],
+      ]);
+      const [state] = facts.filter(({ detail }) => detail?.role === 'state');
+      expect(state?.text).toContain('Edited since the last commit: b.ts (1 edit).');
+    }
+  });
+
+  it('are no examples, and no parts of names', () => {
+    const said = 'Look at src/mail.ts, <id>/full.jsonl, path/to/file.txt and README.md.';
+    const listed = filesOf(user(said), read('src/mail.ts'), agent(said)).map(([text]) => text);
+    expect(listed).toEqual(expect.arrayContaining(['src/mail.ts', 'README.md']));
+    expect(listed.filter((text) => /full\.jsonl|file\.txt/.test(text))).toEqual([]);
   });
 
   it('on Windows have full paths, the same from a command', () => {
@@ -130,6 +192,8 @@ describe('a file that a command removed', () => {
     'Remove-Item -Force src/cart.ts',
     'unlink src/cart.ts',
     `sudo rm ${CWD}/src/cart.ts`,
+    'cd ~/shop && rm src/cart.ts',
+    'rm ~/shop/src/cart.ts',
   ])('is deleted: %s', (command) => {
     expect(statusOf('src/cart.ts', made, run(command))).toBe('deleted');
     expect(statusOf('src/cart.ts', read('src/cart.ts'), run(command))).toBe('deleted');
@@ -185,4 +249,18 @@ describe('a file that a command removed', () => {
     const [file]: Fact[] = ofKind(distillSession(made, run('rm src/cart.ts')), 'file');
     expect(file?.sources).toEqual([{ line: 3 }]);
   });
+});
+
+it('a file whose reading failed is not called read', () => {
+  const missing = done({ kind: 'read', path: `${CWD}/src/gone.ts` }, 'File does not exist.', false);
+  const facts = ofKind(distillSession(user('Look at the upload'), missing), 'file');
+  expect(facts.filter(({ status }) => status === 'read')).toEqual([]);
+});
+
+it('a file that a sub-agent edited is called edited, and the edit is no step of the agent', () => {
+  const edited = edit('src/upload.ts', 'retry();');
+  const bySubAgent: Step = (call) => edited(call).map((event) => ({ ...event, sidechain: true }));
+  const facts = distillSession(user('Look at the upload'), read('src/upload.ts', 'send();'), bySubAgent);
+  expect(ofKind(facts, 'file').map(({ status }) => status)).toEqual(['edited']);
+  expect(stateOf(user('Look at the upload'), bySubAgent)[0]).toContain('0 calls');
 });

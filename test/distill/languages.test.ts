@@ -130,18 +130,18 @@ describe.each(Object.entries(LANGUAGES))('a session in %s', (_, words) => {
 
   it('says where it stands', () => {
     expect(readSection(brief, 'Where it stands')).toEqual([
-      'The agent had answered, and its answer ends in a question to the user. Turn 4, 7 calls.',
-      `Commits of this session: 1a2b3c4 ${words.subject}. No push was seen.`,
+      'The agent spoke last, and its words end in a question to the user. Turn 3, 7 calls.',
+      `Commits of this session: 1a2b3c4 "${words.subject}". No push was seen.`,
       'Edited since the last commit: page.ts (1 edit).',
-      'Checks: `npm run lint` FAILED, after the last edit: error: the page has no title; `npm test` passed, BEFORE the last edit: Tests: 5 passed, 5 total.',
+      'Checks: `npm run lint` FAILED, after the last edit: "error: the page has no title"; `npm test` passed, BEFORE the last edit: "Tests: 5 passed, 5 total".',
     ]);
   });
 
   it('says what the user wants and settled', () => {
     expect(readSection(brief, 'The user')).toEqual([`Now: "${words.next}"`, `First: "${words.request}"`]);
     const settled = readSection(brief, 'What was settled').join('\n');
-    expect(settled).toContain(`Asked "${words.question}" the user answered: ${words.reply}`);
-    expect(settled).toContain(`The user chose: "2" = 2. ${words.options[1]} (not: 1. ${words.options[0]})`);
+    expect(settled).toContain(`Asked "${words.question}" → ${words.reply}`);
+    expect(settled).toContain(`→ "2", in its list: 2. ${words.options[1]} (the others: 1. ${words.options[0]})`);
   });
 
   it('says what the agent asked last, and what it said before', () => {

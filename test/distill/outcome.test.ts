@@ -152,7 +152,7 @@ const GREEN: readonly [string, string, string | null][] = [
   ['ctest', '100% tests passed, 0 tests failed out of 2', '100% tests passed, 0 tests failed out of 2'],
   ['unittest', 'Ran 2 tests in 0.001s\n\nOK', 'Ran 2 tests in 0.001s'],
   ['pester', 'Tests Passed: 2, Failed: 0, Skipped: 0', 'Tests Passed: 2, Failed: 0, Skipped: 0'],
-  ['a build that says nothing', 'done', null],
+  ['go test', 'ok  \tshop/cart\t0.1s', null],
 ];
 
 const statusOf = (output: string): string | undefined =>
@@ -176,6 +176,17 @@ describe('the output of a failed command', () => {
     ]);
   });
 
+  it('is the test that failed, not one that was skipped whatever its name says', () => {
+    const output = [
+      '  ✓   9 [chromium] › tests/sharing.spec.ts:210:3 › Sharing › 5.2 Bob opens the folder (1.2s)',
+      '  ✘  10 [chromium] › tests/sharing.spec.ts:240:3 › Sharing › 6.1 Sender views recipients (30.0s)',
+      '  -  15 [chromium] › tests/sharing.spec.ts:468:3 › Sharing › 8.1 Invalid public key format shows error',
+    ].join('\n');
+    expect(findFailureLines(output, 3)).toEqual([
+      expect.stringMatching(/^✘ 10 \[chromium\] › tests\/sharing\.spec\.ts:240:3 › Sharing › 6\.1/),
+    ]);
+  });
+
   it('without a known message is represented by its last line', () => {
     expect(findFailureLines('step one went well\nstep two has gone away\n', 3)).toEqual(['step two has gone away']);
   });
@@ -188,6 +199,31 @@ describe('the output of a successful command', () => {
 
   it.each(GREEN)('of %s counts as a success', (_, output) => {
     expect(statusOf(output)).toBe('ok');
+  });
+
+  it.each(['done', '', 'Fehler: 1, erfolgreich: 12', 'Ran 2 tests in 0.001s'])(
+    'does not count as one without a summary that says so: %j',
+    (output) => {
+      expect(statusOf(output)).toBe('unknown');
+    },
+  );
+
+  it('is told by its last summary', () => {
+    expect(statusOf('Tests: 1 failed, 2 passed\nTests: 3 passed, 3 total')).toBe('ok');
+    expect(statusOf('Tests: 3 passed, 3 total\nnpm ERR! code 1')).toBe('failed');
+    expect(statusOf('  1 failed\n    a.spec.ts\n  12 passed (3s)')).toBe('failed');
+  });
+
+  it('is not told by lines that were picked from it', () => {
+    const picked = (output: string): string | undefined =>
+      ofKind(distillSession(run('mocha | grep ing', output)), 'check')[0]?.status;
+    expect(picked('  5 passing (3ms)')).toBe('unknown');
+    expect(picked('Tests: 5 passed, 5 total')).toBe('ok');
+  });
+
+  it('never outweighs an exit status of its own', () => {
+    for (const output of ["prints 'Tests: 3 failed, 4 passed'", 'Traceback (most recent call last):', 'FAIL'])
+      expect(ofKind(distillSession(run('npm test', output)), 'check')[0]?.status).toBe('ok');
   });
 });
 

@@ -1,5 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import { agent, ask, distillSession, done, run, type Step, user } from '../support/scripted-session.ts';
+import {
+  agent,
+  answer,
+  ask,
+  distillSession,
+  done,
+  interruption,
+  refused,
+  run,
+  type Step,
+  steer,
+  user,
+} from '../support/scripted-session.ts';
 
 function rolesOf(...steps: Step[]): [unknown, string][] {
   return distillSession(...steps)
@@ -23,6 +35,7 @@ describe('the current request', () => {
     ['a word', [agent('Shall I go on?'), user('yes')]],
     ['a word before any work', [user('yes')]],
     ['an answer to a question of a tool', [done(ask('Where?'), 'db'), user('In the database that we have already')]],
+    ['what is said while the agent works on it', [work, steer('And use the database that we have already')]],
     ['a command to the agent itself', [user('/compact keep the list of all open tasks, please')]],
   ])('is not replaced by %s', (_, steps) => {
     expect(rolesOf(first, ...steps)[0]).toEqual(['current', 'Build the shop with a cart, please']);
@@ -49,5 +62,23 @@ describe('slash commands to the agent', () => {
     '/home/ann/shop is the folder',
   ])('%j is a request', (text) => {
     expect(rolesOf(first, user(text)).at(-1)).toEqual(['current', text]);
+  });
+});
+
+describe('the first request', () => {
+  it('may be a command with something to do, and is no answer to a question', () => {
+    const asked = answer('Which area shall we talk about?', 'The cart, the checkout and the list of orders');
+    expect(rolesOf(user('/plan 14'), asked, work, user('Now write the page for the checkout'))[0]).toEqual([
+      'first',
+      '/plan 14',
+    ]);
+  });
+});
+
+describe('what is said on a question that was refused', () => {
+  it('answers it, also after an interruption', () => {
+    const steps = [first, refused(ask('Which store?')), interruption(), user('Neither, keep the file for now')];
+    const [, fact] = distillSession(...steps).filter(({ detail }) => detail?.message !== undefined);
+    expect(fact?.detail?.question).toBe('Which store?');
   });
 });

@@ -17,6 +17,8 @@ describe('the program and use of a command line', () => {
     ['timeout -k 5 60 cargo test', ['cargo test']],
     ['sudo -u postgres psql -c "select 1"', ['psql']],
     ['uv run pytest tests/', ['pytest']],
+    ['uv add ruff && poetry add pytest', ['uv add', 'poetry add']],
+    ['uv pip install ruff', ['pip install']],
     ['find . -name "*.ts" | xargs -n 1 npx eslint', ['eslint']],
     ['git -C ../api push', ['git push']],
   ])('are found: %s', (command, stems) => {
@@ -41,6 +43,9 @@ describe('the program and use of a command line', () => {
       'bundle exec rspec',
       'bundle exec rubocop',
     ]);
+    expect(usesOf('pnpm --filter @acme/crypto test; npm --prefix apps/web run build; pnpm -F "./apps/*" lint')).toEqual(
+      ['pnpm @acme/crypto test', 'npm apps/web build', 'pnpm "./apps/*" lint'],
+    );
     expect(usesOf('pnpm --filter web test; pnpm --filter web build; pnpm --filter api test')).toEqual([
       'pnpm web test',
       'pnpm web build',
@@ -79,15 +84,30 @@ describe('operators in quotes', () => {
 
 describe('a command for display', () => {
   it('has its environment variables separate', () => {
-    expect(splitSegments('DB_HOST=localhost MODE="a b" npm run dev')).toEqual([
-      {
-        text: 'npm run dev',
-        environment: ['DB_HOST', 'MODE'],
-        stem: 'npm run',
-        use: 'npm run dev',
-        afterFailure: false,
-      },
+    expect(splitSegments('DB_HOST=localhost MODE="a b" npm run dev')).toMatchObject([
+      { text: 'npm run dev', environment: ['DB_HOST', 'MODE'], stem: 'npm run', use: 'npm run dev' },
     ]);
+  });
+
+  it.each([
+    ['npm test', false],
+    ['cd app && npm test && npm run lint', false],
+    ['set -e; npm test; ls', false],
+    ['set -o pipefail; npm test | tail', false],
+    ["bash -c 'npm test'", false],
+    ['(cd app && npm test)', false],
+    ['npm test && npm run lint | tail', false],
+    ['npm test | tail', true],
+    ["bash -c 'npm test' | tail", true],
+    ['npm test || true', true],
+    ['npm test && ls || true', true],
+    ['npm test; ls', true],
+    ['npm test &', true],
+    ['if npm test; then ls; fi', true],
+    ['! npm test', true],
+    ['for a in b c; do npm test; done', true],
+  ])('knows whether the line hides its exit status: %s', (command, isHidden) => {
+    expect(splitSegments(command).find(({ use }) => use === 'npm test')?.isHidden).toBe(isHidden);
   });
 
   it.each([

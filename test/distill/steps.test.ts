@@ -49,14 +49,28 @@ describe('the log of the last steps', () => {
     expect(JSON.parse(line.slice(line.indexOf('{')))).toEqual({ command });
   });
 
-  it('shows the new lines of an edit, without imports and what was there before', () => {
-    const [line = ''] = logOf(
-      edit('src/upload.ts', 'import x from "x";\n\nopen();\nretry(5);', { before: 'open();' }),
-    ).filter((text) => text.startsWith('Tool:'));
-    expect(JSON.parse(line.slice(line.indexOf('{')))).toEqual({
-      file_path: `${CWD}/src/upload.ts`,
-      new_string: 'retry(5);',
+  it('quotes an edit word for word, from the first to the last line that it changes', () => {
+    const inputOf = (...step: Parameters<typeof edit>): unknown => {
+      const [line = ''] = logOf(edit(...step)).filter((text) => text.startsWith('Tool:'));
+      return JSON.parse(line.slice(line.indexOf('{')));
+    };
+    const file_path = `${CWD}/src/upload.ts`;
+    const before = 'open();\nif (busy) {\n  stop();\n}\nclose();';
+    const after = 'open();\nif (busy) {\n  retry(5);\n}\nelse {\n  stop();\n}\nclose();';
+    expect(inputOf('src/upload.ts', after, { before })).toEqual({
+      file_path,
+      new_string: '  retry(5);\n}\nelse {',
     });
+    expect(inputOf('src/upload.ts', 'open();', { before: 'open();\nclose();' })).toEqual({
+      file_path,
+      old_string: 'open();\nclose();',
+      new_string: '',
+    });
+  });
+
+  it('has what a sub-agent reported', () => {
+    const task = done({ kind: 'delegate', task: 'Find out who calls retry' }, 'Only `upload.ts` calls it.');
+    expect(logOf(task)).toContain('  Result: Only `upload.ts` calls it.');
   });
 
   it('shows the newest edits at more length', () => {
@@ -85,9 +99,9 @@ describe('the log of the last steps', () => {
     expect(logOf(red, run('npm test', '5 passed'))).toContain('  failed, ran again since');
   });
 
-  it('says where a call has no result yet, and leaves out one that was refused', () => {
+  it('says where a call has no result, and leaves out one that was refused', () => {
     const command = { kind: 'command', command: 'git push', background: false } as const;
-    expect(logOf(first, open(command))).toContain('  no result yet');
+    expect(logOf(first, open(command))).toContain('  begun, no result seen');
     expect(logOf(first, refused(command)).join('\n')).not.toContain('git push');
   });
 

@@ -3,12 +3,15 @@ import type { Fact } from '../../src/model/fact.ts';
 import {
   agent,
   answer,
+  compaction,
   distillSession,
   edit,
   interruption,
   other,
   run,
   type Step,
+  steer,
+  thought,
   user,
   withRole,
 } from '../support/scripted-session.ts';
@@ -21,6 +24,30 @@ function textsOf(role: string, ...steps: Step[]): string[] {
 }
 
 describe('the closing words of a turn', () => {
+  const isUnfinished = (...steps: Step[]): boolean =>
+    withRole(distillSession(first, ...steps), 'stopped')[0]?.detail?.unfinished === true;
+
+  it('are not what the agent marked as said on the way', () => {
+    const interim: Step = () => [{ type: 'reply', text: 'Now I start the tests.', interim: true }];
+    expect(isUnfinished(run('ls'), interim)).toBe(true);
+    expect(isUnfinished(run('ls'), interim, agent('All tests pass.'))).toBe(false);
+  });
+
+  it('are still the last where only the user ran a command after them', () => {
+    const typed: Step = (call) => [
+      {
+        type: 'call',
+        call,
+        tool: 'Bash',
+        action: { kind: 'command', command: 'ls', background: false },
+        by_human: true,
+      },
+      { type: 'result', call, ok: null, exit: null, output: '' },
+    ];
+    expect(isUnfinished(run('npm ci'), agent('Done.'), typed, typed)).toBe(false);
+    expect(isUnfinished(typed, agent('Done.'), run('npm ci'))).toBe(true);
+  });
+
   it('are what the agent said after its last call, word for word', () => {
     const facts = distillSession(
       first,
@@ -38,12 +65,22 @@ describe('the closing words of a turn', () => {
     ]);
   });
 
-  it('are joined with the words before them where they are short', () => {
-    expect(
-      textsOf('stopped', first, run('npm test'), agent('The retry waits for two seconds.'), agent('Done.')),
-    ).toEqual(['The retry waits for two seconds.\nDone.']);
-    const long = `The retry waits. ${'It is safe to call it twice. '.repeat(12)}`.trim();
-    expect(textsOf('stopped', first, run('npm test'), agent('Some words before.'), agent(long))).toEqual([long]);
+  it('are all that was said after the last call', () => {
+    const parts = [
+      'Five commits are made, one for each section.',
+      `It is safe to call twice. ${'Nothing else changed. '.repeat(20)}`.trim(),
+      'Done.',
+    ];
+    expect(textsOf('stopped', first, run('npm test'), ...parts.map((part) => agent(part)))).toEqual([parts.join('\n')]);
+  });
+
+  it('lose the lines about a commit that was taken back since, also where they shorten its hash', () => {
+    const made = run('git commit -m "Add a retry"', '[main 69848231] Add a retry');
+    const amended = run('git commit --amend --no-edit', '[main 827a88a4] Add a retry');
+    const words = 'The retry waits for two seconds.\nCommitted as `6984823`.';
+    expect(textsOf('closing', first, made, agent(words), second, amended, agent('Done.'))).toEqual([
+      'The retry waits for two seconds.',
+    ]);
   });
 
   it('of a last turn that goes on are its last words, marked as unfinished', () => {
@@ -182,5 +219,83 @@ describe('a message', () => {
   it('that answers a question has the question', () => {
     const facts = distillSession(first, answer('How often shall it try?', 'Five times'));
     expect(facts.find(({ detail }) => detail?.message === 2)?.detail?.question).toBe('How often shall it try?');
+  });
+});
+
+it('the summary of a compaction is a fact of its own, with the turn that it was made in', () => {
+  const facts = distillSession(
+    user('Make the upload retry when the server is busy'),
+    compaction('The retry waits for two seconds.'),
+    agent('Done.'),
+  );
+  expect(withRole(facts, 'summary').map(({ text, detail }) => [text, detail?.turn])).toEqual([
+    ['The retry waits for two seconds.', 1],
+  ]);
+});
+
+describe('what is said while the agent works', () => {
+  it('ends no turn: the closing words are those on its request', () => {
+    const facts = distillSession(
+      first,
+      run('ls'),
+      steer('no sleeping, please'),
+      run('npm test'),
+      agent('It tries again.'),
+      second,
+    );
+    expect(withRole(facts, 'closing').map(({ text, detail }) => [text, detail?.turn])).toEqual([
+      ['It tries again.', 1],
+    ]);
+    expect(facts.find(({ text }) => text === 'no sleeping, please')?.detail?.steers).toBe(1);
+  });
+});
+
+describe('the last thought', () => {
+  it('is kept of a turn that is not over, where nothing was said after it', () => {
+    const thoughtOf = (...steps: Step[]): string[] => textsOf('thought', first, ...steps);
+    const idea = thought('The client gives up at once, so the queue has to try again.');
+    expect(thoughtOf(run('ls'), thought('Where is it?'), idea, run('npm test'))).toEqual([
+      'The client gives up at once, so the queue has to try again.',
+    ]);
+    expect(thoughtOf(idea, agent('I look at the queue.'), run('ls'))).toEqual([]);
+    expect(thoughtOf(run('ls'), agent('Done.'), idea)).toEqual([]);
+  });
+});
+
+describe('what was said on the way', () => {
+  it('is why a file was edited, and what a check showed, before what was said last', () => {
+    const say = (topic: string): string => `${topic}: ${'this is how it hangs together, and why. '.repeat(5)}`;
+    const told = textsOf(
+      'working',
+      first,
+      ...[agent(say('The reason')), edit('src/queue.ts', 'export const queue = [];')],
+      ...['A', 'B', 'C', 'D', 'E', 'F', 'G'].flatMap((name) => [agent(say(name)), run('ls')]),
+      ...[run('npm test', '3 passed'), agent(say('What the tests show')), run('ls')],
+      ...[agent(say('An idea')), run('ls'), agent('Now the last one.'), run('ls')],
+    );
+    expect(told.map((text) => text.split(':')[0])).toEqual([
+      'The reason',
+      'E',
+      'F',
+      'G',
+      'What the tests show',
+      'An idea',
+    ]);
+  });
+
+  it('is overtaken where the check it is about ran again, unless it is why a file was edited', () => {
+    const say = (topic: string): string => `${topic}: ${'this is how it hangs together, and why. '.repeat(5)}`;
+    const told = textsOf(
+      'working',
+      first,
+      ...[run('npm test', '9 failed'), agent(say('Nine fail')), run('ls')],
+      ...[
+        run('npm test', '4 failed'),
+        agent(say('The cause of four')),
+        edit('src/queue.ts', 'export const queue = [];'),
+      ],
+      ...[run('npm test', '1 failed'), agent(say('One is left')), run('ls'), agent('Now that one.'), run('ls')],
+    );
+    expect(told.map((text) => text.split(':')[0])).toEqual(['The cause of four', 'One is left']);
   });
 });

@@ -12,7 +12,7 @@ import { makeRepository } from './story.ts';
 import { TERMINAL, Terminal } from './terminal.ts';
 
 /** An agent that hangs is ended after this time; the slowest first start seen took half a minute. */
-const DEADLINE_MS = 90_000;
+const DEADLINE_MS = 180_000;
 
 /** Copilot CLI writes its transcript up to half a second after the fact; what a kill takes before that, nobody has. */
 const WRITTEN_WITHIN_MS = 1_000;

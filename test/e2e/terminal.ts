@@ -40,7 +40,7 @@ export class Terminal {
   }
 
   /** Waits, but not for ever: the error has what was shown. */
-  async until<T>(what: string, event: Promise<T>, withinMs = 60_000): Promise<T> {
+  async until<T>(what: string, event: Promise<T>, withinMs = 180_000): Promise<T> {
     const late = new Promise<never>((_, reject) => {
       const fail = (): void => reject(new Error(`${what} did not come about; shown was:\n${this.text.slice(-4_000)}`));
       setTimeout(fail, withinMs).unref();

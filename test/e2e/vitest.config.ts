@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/e2e/**/*.test.ts'],
     // Each real agent takes a core or two and some hundred megabytes.
     fileParallelism: false,
-    testTimeout: 240_000,
+    testTimeout: 600_000,
     hookTimeout: 120_000,
   },
 });

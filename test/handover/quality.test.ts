@@ -41,6 +41,19 @@ describe('the quality of a handover', () => {
     expect([worked.score, worked.axes.tasks, worked.axes.decisions]).toEqual([1, 1, 1]);
   });
 
+  it('is not excellent where the last event is a month old', () => {
+    expect(rate([GOAL], { last_at: '2025-12-01T00:00:00.000Z' })).toMatchObject({ score: 0.89, rating: 'Good' });
+  });
+
+  it('is not excellent where code was changed and no check of it was seen to end', () => {
+    const said = ['one', 'two', 'three'].map((text) => makeFact('decision', text, HUMAN));
+    const edited = [EDITED, makeFact('file', 'docs/upload.md', { ...OBSERVED, status: 'edited' })];
+    const tested = makeFact('check', 'npm test', { ...OBSERVED, status: 'ok' });
+    expect(rate([GOAL, ...said, ...edited])).toMatchObject({ score: 0.89, rating: 'Good', axes: { verified: 0.83 } });
+    expect(rate([GOAL, ...said, ...edited, tested])).toMatchObject({ rating: 'Excellent', axes: { verified: 1 } });
+    expect(rate([GOAL, ...said, ...edited.slice(1)])).toMatchObject({ rating: 'Excellent' });
+  });
+
   it('weighs the axes 30, 25, 20, 15 and 10', () => {
     const { score, axes } = rate(
       [
@@ -68,10 +81,10 @@ describe('the quality of a handover', () => {
   it.each([
     [[GOAL], '', 1, 'Excellent'],
     [[GOAL, FAILED, ERROR], '', 0.91, 'Excellent'],
-    [[GOAL, EDITED, makeFact('decision', 'We use backoff')], '', 0.87, 'Good'],
+    [[GOAL, EDITED, makeFact('decision', 'We use backoff')], '', 0.83, 'Good'],
     [[makeFact('note', 'x', DECLARED)], 'told', 0.73, 'Good'],
-    [[EDITED], 'told', 0.65, 'Acceptable'],
-    [[EDITED], '', 0.5, 'Acceptable'],
+    [[EDITED], 'told', 0.55, 'Acceptable'],
+    [[EDITED], '', 0.4, 'Needs Improvement'],
     [[makeFact('note', 'x', DECLARED)], '', 0.45, 'Needs Improvement'],
   ] as const)('rates case %# as expected', (facts, summary, score, rating) => {
     expect(rate([...facts], { summary })).toMatchObject({ score, rating });

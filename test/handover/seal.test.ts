@@ -1,15 +1,25 @@
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { makeFact } from '../../src/handover/declare.ts';
 import { formatHandover, openHandover, sealHandover } from '../../src/handover/seal.ts';
 import type { HandoverDraft } from '../../src/model/handover.ts';
 import { computeChecksum } from '../../src/model/hash.ts';
+import { cleanText } from '../../src/model/text.ts';
 import { readHandover, saveHandover } from '../../src/store/handovers.ts';
+import { findUnsafe } from '../support/printable.ts';
 import { makeStore, saveOne } from '../support/temp-store.ts';
 
 function makeDraft(): HandoverDraft {
   const { checksum: _checksum, ...draft } = saveOne(makeStore(), 'a title');
   return draft;
 }
+
+const BY_HUMAN = { by: 'human', pinned: false } as const;
+const NOON = '2026-01-31T12:00:00.000Z';
+const NO_CHANGES = {
+  ...{ branch: null, head: null, upstream: null, ahead: null, behind: null, operation: null },
+  ...{ staged: [], unstaged: [], untracked: [], conflicted: [], changed_total: 0, changed_cut: false, commits: [] },
+};
 
 const open = (bytes: string | Uint8Array, id: string) => openHandover(Buffer.from(bytes), id, 'the file');
 
@@ -20,6 +30,38 @@ describe('a sealed handover', () => {
     expect(open(formatHandover(sealed), sealed.id)).toEqual(sealed);
     const { schema, id, title, ...rest } = draft;
     expect(formatHandover(sealHandover({ title, ...rest, id, schema }))).toBe(formatHandover(sealed));
+  });
+
+  it('keeps nothing that no reader sees, but in the paths that are opened later', () => {
+    const draft = makeDraft();
+    const anything = fc.string({ unit: 'binary', minLength: 1, maxLength: 30 }).map((text) => text.toWellFormed());
+    fc.assert(
+      fc.property(anything, (text) => {
+        const git = {
+          ...NO_CHANGES,
+          branch: text,
+          untracked: [text],
+          commits: [{ hash: text, at: NOON, subject: text }],
+        };
+        const workspace = { root: text, folder: text, worktree: null, git };
+        const facts = [{ ...makeFact('note', 'x', BY_HUMAN), text, detail: { [`a ${text}`]: [text] } }];
+        const sealed = sealHandover({ ...draft, facts, workspace, session: { ...draft.session, transcript: text } });
+        const { root, folder, ...shown } = sealed.workspace;
+        expect([root, folder, sealed.session.transcript]).toEqual([text, text, text]);
+        expect(findUnsafe(JSON.stringify([shown, sealed.facts]))).toEqual([]);
+        expect(sealed.facts[0]?.text.replace(/[\n\t]/g, '')).toBe(
+          cleanText(sealed.facts[0]?.text ?? '').replace(/[\n\t]/g, ''),
+        );
+        expect(open(formatHandover(sealed), sealed.id)).toEqual(sealed);
+      }),
+    );
+  });
+
+  it('is refused with more facts than it can hold, in words', () => {
+    const facts = Array.from({ length: 10_001 }, (_, at) => makeFact('note', `fact ${at}`, BY_HUMAN));
+    expect(() => sealHandover({ ...makeDraft(), facts })).toThrow(
+      expect.objectContaining({ code: 'HANDOVER_TEXT_TOO_LARGE', message: expect.stringContaining('10001 facts') }),
+    );
   });
 
   it('does not open when any single bit is flipped', () => {

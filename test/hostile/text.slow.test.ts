@@ -7,7 +7,7 @@ import type { Handover } from '../../src/model/handover.ts';
 import { cleanText } from '../../src/model/text.ts';
 import { describePlace } from '../../src/platform/project.ts';
 import { inPairs, makeSandbox, runGit } from '../support/cli.ts';
-import { findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
+import { findFrames, findUnsafe, findUnsafeInTerminal } from '../support/printable.ts';
 import { isOwnLine, renderSession } from '../support/rendered.ts';
 import { saveSample } from '../support/samples.ts';
 import {
@@ -96,6 +96,10 @@ describe('hostile text that was saved', () => {
     );
   });
 
+  it('is printable in what is exported, and names nothing that git lists by what is not seen', async () => {
+    await expectPrintable(ids.map((id) => ['export', '--id', id, '--format', 'json']));
+  });
+
   it('is printable in the brief for every agent', async () => {
     const worktree = ids.at(-1) ?? '';
     const targets = READER_NAMES.map((target) => ['render', worktree, '--target', target, '--budget', '20000']);
@@ -103,8 +107,10 @@ describe('hostile text that was saved', () => {
   });
 
   it('is only on quoted lines in a brief', async () => {
-    for (const text of await inPairs(ids, (id) => sandbox.ok(['render', id, '--budget', '20000'])))
+    for (const text of await inPairs(ids, (id) => sandbox.ok(['render', id, '--budget', '20000']))) {
       expect(text.split('\n').filter((line) => !line.startsWith('> ') && !isOwnLine(line))).toEqual([]);
+      expect(findFrames(text)).toEqual([]);
+    }
   });
 
   it('is printable in error messages', async () => {
@@ -171,6 +177,7 @@ describe('hostile text in a session', () => {
     for (const budget of [256, 2000, 20_000]) {
       const brief = render(text, budget);
       expect(findUnsafe(brief)).toEqual([]);
+      expect(findFrames(brief)).toEqual([]);
       expect(brief.split('\n').filter((line) => !line.startsWith('> ') && !isOwnLine(line))).toEqual([]);
     }
   });
@@ -219,15 +226,16 @@ describe.runIf(hasTerminal)('hostile text on a terminal', () => {
 
 describe('ordinary text', () => {
   it('is kept whole: emoji, right-to-left scripts, joiners', async () => {
+    const own = makeSandbox();
     const args = PROSE.flatMap((text) => ['--next', text]);
-    const id = await sandbox.save('--title', PROSE[0] ?? '', '--summary', PROSE.join('\n'), ...args);
-    const sealed = await sandbox.json<Handover>(['show', id]);
+    const id = await own.save('--title', PROSE[0] ?? '', '--summary', PROSE.join('\n'), ...args);
+    const sealed = await own.json<Handover>(['show', id]);
     expect(sealed.summary).toBe(PROSE.join('\n'));
     expect(sealed.facts.map((fact) => fact.text)).toEqual(PROSE);
-    for (const output of [await sandbox.ok(['show', id]), await sandbox.ok(['render', id])]) {
+    for (const output of [await own.ok(['show', id]), await own.ok(['render', id])]) {
       for (const text of PROSE) expect(output).toContain(text);
     }
-    expect(await sandbox.ok(['list', '--id', id])).toContain(PROSE[0]);
+    expect(await own.ok(['list', '--id', id])).toContain(PROSE[0]);
   });
 
   it('is not changed by cleaning it', () => {

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { compactMemory } from '../../src/memory/compact.ts';
@@ -154,5 +154,16 @@ describe('compacting the memory', () => {
     expect(compactMemory(memory)).toMatchObject([{ notes: 1, unreadable: [join(folder, 'a-2026-10-02.md')] }]);
     expect(readArchive(memory, '2026-10-a-archive.md')).toContain('```yaml\n---\nmood: good\n---\n```');
     expect(readdirSync(folder).sort()).toEqual(['a-2026-10-02.md', 'reading-list.txt']);
+  });
+});
+
+describe('handover compact --memory', () => {
+  it('follows a link that the user named', async () => {
+    const sandbox = makeSandbox();
+    const memory = { root: join(sandbox.folder, 'notes'), machine: sandbox.machine };
+    addNote(memory, 1, { text: FIRST, tag: 'api', at: Date.UTC(2020, 9, 3, 9) });
+    symlinkSync(memory.root, join(sandbox.project, 'link'));
+    expect(await sandbox.ok(['compact', '--memory', 'link'])).toContain('1 note, 0 repeats left out');
+    expect(readdirSync(join(memory.root, 'layer3'))).toHaveLength(1);
   });
 });

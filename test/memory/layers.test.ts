@@ -1,10 +1,11 @@
 import { mkdirSync, readdirSync, readFileSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MemoryStore } from '../../src/memory/memory-store.ts';
 import { countNotes, type Memory, readLatestNote, readState } from '../../src/memory/read-memory.ts';
 import { addNote, replaceState } from '../../src/memory/write-memory.ts';
 import { describeMachine } from '../../src/platform/machine.ts';
+import { listNotesFiles } from '../../src/search/notes.ts';
 import { makeTempFolder } from '../support/cli.ts';
 
 const NOON = Date.UTC(2026, 10, 15, 12);
@@ -177,5 +178,39 @@ describe('layer 2 of the memory', () => {
     writeFileSync(path, read(memory, 'layer2/current-state.md').replace('of the run', 'edited since'));
     expect(replaceState(memory, { text: 'of the run', effect: 'run-1 state' }).isNew).toBe(false);
     expect(readState(memory)?.text).toBe('edited since');
+  });
+});
+
+describe('a memory with a link in its place or inside', () => {
+  const elsewhere = makeMemory();
+  addNote(elsewhere, 1, { text: 'a private note' });
+  addNote(elsewhere, 3, { text: 'a private archive' });
+  replaceState(elsewhere, { text: 'a private state' });
+
+  it.each(['', 'layer1', 'layer1/2026-11', 'layer2', 'layer3'])(
+    'is neither read nor written through it: "%s"',
+    (part) => {
+      const memory = makeMemory();
+      const project = dirname(memory.root);
+      mkdirSync(dirname(join(memory.root, part)), { recursive: true });
+      symlinkSync(join(elsewhere.root, part), join(memory.root, part));
+      const shown = [readState(memory), readLatestNote(memory, 1), readLatestNote(memory, 3), countNotes(memory)];
+      expect(shown).toEqual([null, null, null, 0]);
+      expect(listNotesFiles({ folder: project, memoryDir: memory.root }, memory.machine)).toEqual([]);
+      const before = readdirSync(elsewhere.root, { recursive: true });
+      const write = { '': 1, layer2: 2, layer3: 3 }[part] ?? 1;
+      expect(() =>
+        write === 2
+          ? replaceState(memory, { text: 'x' })
+          : addNote(memory, write === 3 ? 3 : 1, { text: 'x', tag: 'new' }),
+      ).toThrow(/is not a folder/);
+      expect(readdirSync(elsewhere.root, { recursive: true })).toEqual(before);
+    },
+  );
+
+  it('is used where the user names the link', () => {
+    const link = join(makeTempFolder(), 'mine');
+    symlinkSync(elsewhere.root, link);
+    expect(new MemoryStore(link, elsewhere.machine).readLatest(2)).toBe('a private state');
   });
 });

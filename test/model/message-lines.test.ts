@@ -28,8 +28,9 @@ describe('the lines of a message', () => {
 
   it('are code inside of a fence, as it is', () => {
     expect(splitMessage('Run it:\n```sh\n  npm test # all\n\n```\nDone.')).toEqual([
-      { text: '      npm test # all', isItem: false, isCode: true, isFirst: false },
-      { text: 'Run it: Done.', isItem: false, isCode: false, isFirst: true },
+      { text: 'Run it:', isItem: false, isCode: true, isFirst: false, lead: '' },
+      { text: '      npm test # all', isItem: false, isCode: true, isFirst: false, lead: '' },
+      { text: 'Done.', isItem: false, isCode: false, isFirst: false, lead: '' },
     ]);
   });
 
@@ -37,6 +38,7 @@ describe('the lines of a message', () => {
     expect(textsOf('---\nThe **delay** is in `__init__`, __as we know__, and src/**/*.ts.\n===')).toEqual([
       'The delay is in `__init__`, as we know, and src/**/*.ts.',
     ]);
+    expect(textsOf('━━━━━━━━\nThe review is done.\n╌╌╌ · ╌╌╌')).toEqual(['The review is done.']);
     expect(textsOf('- **`retry`**: tries 2**8 times')).toEqual(['`retry`: tries 2**8 times']);
   });
 

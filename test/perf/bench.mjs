@@ -4,12 +4,15 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { measureAttacks } from './attacks.mjs';
 import { measureCaptures } from './captures.mjs';
+import { measureClaims } from './claims.mjs';
 import { measureHooks } from './hooks.mjs';
 import { isMissed } from './line.mjs';
 import { measureFirstLists, measureLongRuns, measurePeaks, measureReads, measureSaves } from './measurements.mjs';
 import { measureMemory } from './memory.mjs';
+import { measurePeers } from './peers.mjs';
 import { measureRedaction } from './redaction.mjs';
 import { formatTable } from './report.mjs';
+import { measureReport } from './report-page.mjs';
 import { measureSearches } from './searches.mjs';
 import { measureSessionTexts } from './session-texts.mjs';
 import { makePlaces, SOME } from './stores.mjs';
@@ -21,6 +24,7 @@ const { values } = parseArgs({
   options: {
     json: { type: 'string' },
     only: { type: 'string', multiple: true },
+    peers: { type: 'boolean', default: false },
     quick: { type: 'boolean', default: false },
   },
 });
@@ -49,6 +53,7 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       console.error(`measuring ${name}`);
       return measure();
     };
+    if (values.peers) return measurePeers(folder, { rounds: 10 });
     return [
       ...step('commands that read', () => measureReads(places(), { rounds, count })),
       ...step('saves', () => measureSaves(places(), { rounds, count })),
@@ -57,6 +62,8 @@ function measureAll({ count, rounds, longRounds, megabytes }) {
       ...step('captures', () => measureCaptures(folder, { rounds: 10, longRounds, megabytes })),
       ...step('texts of sessions', () => measureSessionTexts(folder, { rounds: 10, longRounds, megabytes })),
       ...step('searches', () => measureSearches(folder, { rounds: 10, count, now: Date.now() })),
+      ...step('reports', () => measureReport(folder, { rounds: longRounds, now: Date.now() })),
+      ...step('claims', () => measureClaims(folder, { rounds })),
       ...step('hooks', () => measureHooks(places().some, { folder, rounds, count: SOME, megabytes })),
       ...step('redaction', () => measureRedaction(folder, { rounds: longRounds, megabytes })),
       ...step('attacks', () => measureAttacks(folder, { rounds: longRounds })),

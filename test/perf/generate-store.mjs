@@ -53,7 +53,7 @@ export function generateStoreOfFacts(root, facts, size) {
  * @param {{ count: number, span: Span }} size
  * @param {(stamp: [id: string, createdMs: number]) => ReturnType<typeof makeSampleHandover>} make
  */
-function writeStore(root, { count, span }, make) {
+export function writeStore(root, { count, span }, make) {
   const step = (span.lastMs - span.firstMs) / count;
   /** @type {Map<string, string[]>} */
   const journal = new Map();

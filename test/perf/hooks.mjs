@@ -26,9 +26,10 @@ export function measureHooks(place, { folder, rounds, count, megabytes }) {
   awaitWorkers(place);
   const compacted = hook(place, 'SessionStart', { ...captured, source: 'compact' });
   if (!readCommand(compacted).includes('# Handover')) throw new Error('the hook gave nothing');
+  const prompt = hook(place, 'UserPromptSubmit', { ...captured, prompt: 'go on' });
   // What was delivered is not delivered again at once: the next round finds it as if it had not been.
   const forgetGiving = () => {
-    for (const area of ['ready/given', 'ready/begun', 'spool'])
+    for (const area of ['ready/given', 'ready/begun', 'ready/looks', 'spool'])
       for (const name of listFiles(join(place.store, area))) rmSync(name);
   };
   const { bare, ...timings } = runRounds(
@@ -44,7 +45,15 @@ export function measureHooks(place, { folder, rounds, count, megabytes }) {
         }),
         before: forgetGiving,
       },
-      prompted: { command: hook(place, 'UserPromptSubmit', { ...captured, prompt: 'go on' }) },
+      prompted: { command: prompt, before: forgetGiving },
+      followed: {
+        command: prompt,
+        before: () => {
+          awaitWorkers(place);
+          forgetGiving();
+          readCommand(compacted);
+        },
+      },
       ended: {
         command: hook(place, 'Stop', { session_id: 'long', transcript_path: long }),
         before: () => awaitWorkers(place),
@@ -58,6 +67,7 @@ export function measureHooks(place, { folder, rounds, count, megabytes }) {
     compareWithBare(`hook: session start, brief given, ${of}`, { timing: timings.compacted, bare }, 8),
     compareWithBare(`hook: session start, hint given, ${of}`, { timing: timings.begun, bare }, 8),
     compareWithBare('hook: prompt, nothing due', { timing: timings.prompted, bare }, 8),
+    compareWithBare('hook: first prompt after a brief', { timing: timings.followed, bare }, 15),
     compareWithBare(`hook: turn over, transcript of ${megabytes} MB`, { timing: timings.ended, bare }, 15),
   ];
 }

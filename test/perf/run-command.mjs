@@ -8,7 +8,8 @@ const HOOK = fileURLToPath(new URL('../../bin/hook.cjs', import.meta.url));
  * A program to start, with nothing of the caller's environment but PATH: what is set there can cost more than the
  * command itself.
  * @typedef {object} Command
- * @property {readonly string[]} args What follows `node`.
+ * @property {string} [program] Node if left out.
+ * @property {readonly string[]} args What follows it.
  * @property {string} cwd
  * @property {Readonly<Record<string, string>>} env
  * @property {string} [input] What it reads; without it, nothing.
@@ -62,15 +63,15 @@ function makeEnv({ home, store }) {
  * whole run: its time would mean nothing.
  * @param {Command} command
  */
-export function timeCommand({ args, cwd, env, input, status: expected = 0 }) {
+export function timeCommand({ program = process.execPath, args, cwd, env, input, status: expected = 0 }) {
   const start = process.hrtime.bigint();
-  const { status, error } = spawnSync(process.execPath, args, {
+  const { status, error } = spawnSync(program, args, {
     cwd,
     env,
     ...(input === undefined ? { stdio: 'ignore' } : { input, stdio: ['pipe', 'ignore', 'ignore'] }),
   });
   const elapsed = Number(process.hrtime.bigint() - start) / 1e6;
-  if (status !== expected) throw new Error(`node ${args.join(' ')} ended with ${status ?? error}`);
+  if (status !== expected) throw new Error(`${program} ${args.join(' ')} ended with ${status ?? error}`);
   return elapsed;
 }
 

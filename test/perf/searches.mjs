@@ -91,7 +91,8 @@ export function measureSearches(folder, { rounds, count, now }) {
     ...Object.entries(questions).map(([name, timing]) =>
       compareWithBare(`${name}, ${spelt}`, { timing, bare: startOfQuestions }),
     ),
-    compareLongWithBare(`files --all, ${spelt}`, { timing: files, bare: startOfFiles }),
+    compareLongWithBare(`files --all, ${spelt}`, { timing: files, bare: startOfFiles }, 0.5),
+    describePeak(`memory: files --all, ${spelt}`, measurePeakMemory(handover(place, ['files', '--all']), folder), 150),
     describePeak(`memory: search, ${spelt}`, measurePeakMemory(ask(['recon table login']), folder), 200),
   ];
 }

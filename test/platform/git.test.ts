@@ -1,4 +1,6 @@
+import { execFileSync } from 'node:child_process';
 import {
+  appendFileSync,
   chmodSync,
   existsSync,
   mkdirSync,
@@ -52,12 +54,12 @@ function readAll(root: string): void {
   expect(readGitFacts(root, sandbox.machine)).not.toBeNull();
 }
 
-const FILTERED = ['clean', 'process', 'included', 'worktree', 'na.me"q'];
+const FILTERED = ['clean', 'process', 'included', 'worktree', 'na.me"q', 'a=b', ''];
 
 /** A repository as it can come in an archive, whose own configuration starts a program at every occasion. */
 function createHostileRepository(): string {
   const root = sandbox.createRepository('hostile');
-  for (const name of FILTERED) sandbox.write(`hostile/${name}.txt`, `${name}\n`);
+  for (const name of FILTERED) sandbox.write(`hostile/${name || 'empty'}.txt`, `${name}\n`);
   commitAll(sandbox, root, 'Files');
   signHead(root);
   const hooks = sandbox.createFolder('hooks');
@@ -104,11 +106,17 @@ function createHostileRepository(): string {
   ];
   for (const [key, value] of settings) sandbox.git(root, 'config', key, value);
   sandbox.git(root, 'config', '--worktree', 'filter.worktree.clean', createTrap('filter-worktree'));
+  const sections = ['', 'a=b'].map(
+    (name) => `[filter "${name}"]\nclean = ${createTrap(`filter-${name || 'empty'}`)}\n`,
+  );
+  appendFileSync(join(root, '.git', 'config'), sections.join(''));
   sandbox.write(
     'hostile/.git/info/attributes',
-    ['* diff=evil merge=evil', ...FILTERED.map((name) => `/${name.replace('"', '?')}.txt filter=${name}`), ''].join(
-      '\n',
-    ),
+    [
+      '* diff=evil merge=evil',
+      ...FILTERED.map((name) => `/${name.replace('"', '?') || 'empty'}.txt filter=${name}`),
+      '',
+    ].join('\n'),
   );
   touchAll(root);
   return root;
@@ -129,7 +137,9 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
     attemptGit(sandbox, root, 'log');
     expect(listFired()).toEqual(
       expect.arrayContaining([
+        'filter-a=b',
         'filter-clean',
+        'filter-empty',
         'filter-included',
         'filter-name',
         'filter-process',
@@ -144,7 +154,6 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
   it('starts none of its programs when it is read', () => {
     const root = createHostileRepository();
     readAll(root);
-    runGit(['diff', '--no-ext-diff', '--no-textconv'], { cwd: root, env: sandbox.env });
     expect(listFired()).toEqual([]);
   });
 
@@ -201,42 +210,122 @@ describe.skipIf(process.platform === 'win32')('a hostile repository', () => {
   });
 
   it.each([
-    ['an equals sign in its name', '[filter "a=b"]'],
-    ['a name that is not UTF-8', '[filter "a\\xff"]'],
-    ['a hundred others beside it', Array.from({ length: 101 }, (_, i) => `[filter "f${i}"]`).join('\nclean = cat\n')],
-  ])('is not read for changes when a filter cannot be turned off: %s', (_case, header) => {
+    ['that is empty', ''],
+    ['with an equals sign', 'a=b'],
+    ['that is not UTF-8', 'a\u00ff'],
+    ['among a hundred others', 'f100'],
+  ])('is read without its filter, whatever the name: one %s', (_case, name) => {
     const root = sandbox.createRepository('repo');
     const trap = createTrap('filter');
+    const others = Array.from({ length: 100 }, (_, i) => `[filter "f${i}"]\nclean = cat\n`);
     const config = readFileSync(join(root, '.git', 'config'), 'utf8');
-    const sections = `${config}${header.replace('\\xff', '\u00ff')}\nclean = ${trap}\n`;
+    const sections = `${config}${others.join('')}[filter "${name}"]\nclean = ${trap}\nrequired = true\n`;
     sandbox.write('repo/.git/config', Buffer.from(sections, 'latin1'));
-    const name = [...header.matchAll(/"(.*)"/g)].at(-1)?.[1]?.replace('\\xff', '\u00ff');
     sandbox.write('repo/.git/info/attributes', Buffer.from(`* filter=${name}\n`, 'latin1'));
     touchAll(root);
-    expect(() => runGit(['status'], { cwd: root, env: sandbox.env })).toThrow(
-      expect.objectContaining({ code: 'HANDOVER_GIT_FAILED', exitStatus: 69, hint: expect.any(String) }),
-    );
-    expect(readGitFacts(root, sandbox.machine)).toMatchObject({
-      branch: 'main',
-      head: sandbox.git(root, 'rev-parse', 'HEAD').trim(),
-      changed_total: null,
-      changed_cut: true,
-      commits: [{ subject: 'First' }],
-    });
+    expect(readGitFacts(root, sandbox.machine)).toMatchObject({ branch: 'main', changed_total: 0 });
+    sandbox.write('repo/tracked.txt', 'changed\n');
+    expect(readGitFacts(root, sandbox.machine)).toMatchObject({ unstaged: [{ path: 'tracked.txt' }] });
     expect(listFired()).toEqual([]);
+    sandbox.write('repo/tracked.txt', 'other\n');
     sandbox.git(root, 'status');
     expect(listFired()).toEqual(['filter']);
   });
+
+  it('is not asked anything that could start a filter', () => {
+    const root = sandbox.createRepository('repo');
+    for (const command of ['status', 'diff', 'add', 'checkout', 'stash'])
+      expect(() => runGit([command], { cwd: root, env: sandbox.env })).toThrow(TypeError);
+  });
 });
 
-describe("the user's own git settings", () => {
-  it.skipIf(process.platform === 'win32')('stay in force, filters included', () => {
+describe('a worktree whose files are stored in another form', () => {
+  const read = (root: string) => readGitFacts(root, sandbox.machine);
+
+  it.skipIf(process.platform === 'win32')('by a filter of the user is compared without it', () => {
     const root = sandbox.createRepository('repo');
-    sandbox.git(root, 'config', '--global', 'filter.mine.clean', createTrap('my-filter'));
-    sandbox.write('repo/.git/info/attributes', '* filter=mine\n');
+    sandbox.git(root, 'config', '--global', 'filter.upper.clean', 'tr a-z A-Z');
+    sandbox.git(root, 'config', '--global', 'filter.upper.required', 'true');
+    sandbox.write('repo/.gitattributes', '*.big filter=upper\n');
+    sandbox.write('repo/data.big', 'content\n');
+    utimesSync(join(root, 'data.big'), 1_000_000_000, 1_000_000_000);
+    commitAll(sandbox, root, 'Stored in capitals');
+    expect(sandbox.git(root, 'show', 'HEAD:data.big')).toBe('CONTENT\n');
+    expect(read(root)).toMatchObject({ changed_total: 0 });
+    sandbox.write('repo/data.big', 'other content\n');
+    expect(read(root)).toMatchObject({ unstaged: [{ path: 'data.big', change: 'modified' }] });
+  });
+
+  it('by line ends is compared with its line ends converted', () => {
+    const root = sandbox.createRepository('repo');
+    sandbox.git(root, 'config', 'core.autocrlf', 'true');
+    sandbox.write('repo/lines.txt', 'one\r\ntwo\r\n');
+    sandbox.write('repo/.gitattributes', '*.lf text eol=lf\n');
+    commitAll(sandbox, root, 'Lines');
     touchAll(root);
-    readAll(root);
-    expect(listFired()).toEqual(['my-filter']);
+    expect(read(root)).toMatchObject({ changed_total: 0 });
+  });
+
+  it('keeps what git is told to leave out', () => {
+    const root = sandbox.createRepository('repo');
+    sandbox.write('repo/.git/info/exclude', 'left-out\n');
+    sandbox.write('repo/left-out');
+    sandbox.write('repo/seen');
+    expect(read(root)).toMatchObject({ untracked: ['seen'] });
+  });
+
+  it('under SHA-256, as a linked worktree and with a split index is read as any other', () => {
+    const root = sandbox.createFolder('sha256');
+    sandbox.git(root, 'init', '--quiet', '--initial-branch=main', '--object-format=sha256');
+    sandbox.write('sha256/a.txt', 'a\n');
+    commitAll(sandbox, root, 'A');
+    sandbox.git(root, 'worktree', 'add', '--quiet', '-b', 'side/branch', join(sandbox.folder, 'linked'));
+    sandbox.git(join(sandbox.folder, 'linked'), 'update-index', '--split-index');
+    sandbox.write('linked/a.txt', 'other\n');
+    expect(read(root)).toMatchObject({
+      branch: 'main',
+      head: expect.stringMatching(/^[0-9a-f]{64}$/),
+      changed_total: 0,
+    });
+    expect(read(join(sandbox.folder, 'linked'))).toMatchObject({
+      branch: 'side/branch',
+      unstaged: [{ path: 'a.txt', change: 'modified' }],
+      changed_total: 1,
+    });
+  });
+});
+
+describe.skipIf(process.platform === 'win32')("a pipe in the place of one of git's files", () => {
+  const putPipe = (name: string): string => {
+    const root = sandbox.createRepository('repo');
+    const path = join(root, '.git', name);
+    rmSync(path, { force: true });
+    execFileSync('mkfifo', [path]);
+    return root;
+  };
+
+  it.each(['HEAD', 'config', 'packed-refs', 'shallow', 'refs/heads/main'])('is not waited for: %s', (name) => {
+    expect(identifyProject(putPipe(name), sandbox.machine).git).toBe('refused');
+  });
+
+  it.each(['index', '../.gitignore', '../.gitattributes'])('hides the changed files, and nothing else: %s', (name) => {
+    expect(readGitFacts(putPipe(name), sandbox.machine)).toMatchObject({ branch: 'main', changed_total: null });
+  });
+
+  it.each(['info/exclude', 'info/attributes'])('that is not needed hides nothing: %s', (name) => {
+    expect(readGitFacts(putPipe(name), sandbox.machine)).toMatchObject({ branch: 'main', changed_total: 0 });
+  });
+
+  it('that git finds by itself is waited for once', () => {
+    const root = sandbox.createRepository('repo');
+    execFileSync('mkfifo', [join(sandbox.folder, 'pipe')]);
+    sandbox.git(root, 'config', 'include.path', join(sandbox.folder, 'pipe'));
+    const ask = () => runGit(['rev-parse', 'HEAD'], { cwd: root, env: sandbox.env, timeoutMs: 200 });
+    expect(ask).toThrow('did not finish');
+    expect(ask).toThrow('does not answer');
+    expect(
+      runGit(['rev-parse', '--git-dir'], { cwd: sandbox.createRepository('other'), env: sandbox.env }).status,
+    ).toBe(0);
   });
 });
 
@@ -295,7 +384,7 @@ describe('runGit', () => {
   });
 
   it('says that git is missing when it is not in PATH', () => {
-    expect(() => runGit(['status'], { cwd: sandbox.folder, env: { PATH: markers } })).toThrow(
+    expect(() => runGit(['rev-parse'], { cwd: sandbox.folder, env: { PATH: markers } })).toThrow(
       expect.objectContaining({
         code: 'HANDOVER_PROGRAM_MISSING',
         exitStatus: 69,
@@ -307,7 +396,7 @@ describe('runGit', () => {
   it('never contacts a remote, so that it can never wait for a password', () => {
     const root = sandbox.createRepository('repo');
     for (const url of ['https://example.invalid/a/b', 'git@example.invalid:a/b', sandbox.createRepository('other')]) {
-      const result = runGit(['ls-remote', url], { cwd: root, env: sandbox.env });
+      const result = runGit(['fetch', url], { cwd: root, env: sandbox.env });
       expect(result).toMatchObject({ status: 128, stderr: expect.stringContaining('not allowed') });
     }
   });

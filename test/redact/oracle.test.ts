@@ -36,11 +36,11 @@ describe('secretlint as a second opinion', () => {
 
   it('finds in the ranges around literals all that the preset finds in the whole text', async () => {
     let found = 0;
-    const secrets = writeSecrets(400, 9);
+    const secrets = writeSecrets(900, 9);
     for (let at = 0; at < secrets.length; at += 20) {
       const [first, ...others] = secrets.slice(at, at + 20).map(({ text }) => text);
       // One at the border of two windows.
-      const text = [`${'just some words '.repeat(4090)}${'x'.repeat(at / 4)} ${first}`, ...others].join(
+      const text = [`${'just some words '.repeat(4090)}${'x'.repeat(at / 7)} ${first}`, ...others].join(
         `\n${'and others '.repeat(300)}\n`,
       );
       const spans = await findBySecretlint(text);
@@ -59,7 +59,7 @@ describe('secretlint as a second opinion', () => {
   it('finds nothing beyond our own rules in the labelled secrets', async () => {
     let found = 0;
     const missed: string[] = [];
-    for (const secret of writeSecrets(800, 5)) {
+    for (const secret of writeSecrets(1800, 5)) {
       for (const { kind, start, end } of await findBySecretlint(secret.text)) {
         found++;
         if (isLeft(secret, { start, end })) missed.push(`${kind}: ${secret.text}`);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Lookahead, TrigramTable } from '../../src/redact/prefilter.ts';
+import { getPrefilter, Prefilter, TrigramTable } from '../../src/redact/prefilter.ts';
+import { Lookahead } from '../../src/redact/rule.ts';
 
 const char = fc.constantFrom(...'abAB-_1 ');
 const literal = fc.string({ unit: char, minLength: 3, maxLength: 4 });
@@ -28,6 +29,30 @@ describe('TrigramTable', () => {
         );
         expect(found).toEqual(expect.arrayContaining(expected));
         if (/^[\0-\x7f]*$/.test(searched)) expect(found).toEqual(expected);
+      }),
+    );
+  });
+});
+
+describe('Prefilter', () => {
+  it('is the same once it was packed and read again', () => {
+    const packed = new Prefilter(new Prefilter().pack());
+    const texts = fc.oneof(
+      text,
+      fc.constantFrom('AKIA', 'ghp_', 'password=', 'api_key: ', '\u0001x', '://', '-----BEGIN'),
+    );
+    fc.assert(
+      fc.property(fc.array(texts), (parts) => {
+        const searched = parts.join('');
+        const bytes = Buffer.from(`${searched}   `, 'latin1');
+        for (let at = 0; at < searched.length; at++) {
+          expect(packed.find(searched, at)).toEqual(getPrefilter().find(searched, at));
+          expect(packed.findShort(searched, at)).toEqual(getPrefilter().findShort(searched, at));
+          for (const isWide of [false, true])
+            expect(packed.chooseTable(isWide).findNext(bytes, at, searched.length)).toBe(
+              getPrefilter().chooseTable(isWide).findNext(bytes, at, searched.length),
+            );
+        }
       }),
     );
   });

@@ -203,6 +203,12 @@ describe('text that is no secret', () => {
 });
 
 describe('text marked as private', () => {
+  it('is dropped as a whole if a placeholder is in it', () => {
+    const text = 'Use <private>the [redacted:jwt:abcd1234] blue\none</private> now';
+    expect(dropMarks(makeRedactor().redactText(text))).toBe('Use [redacted:private] now');
+    expect(makeRedactor().holdsSecret(text)).toBe(true);
+  });
+
   it('is removed', () => {
     const redactor = makeRedactor();
     expect(dropMarks(redactor.redactText('Use <private>the blue\none</private> now'))).toBe(
@@ -210,6 +216,13 @@ describe('text marked as private', () => {
     );
     expect(redactor.redactions).toEqual([{ kind: 'private', count: 1 }]);
   });
+
+  it.each(['<pri\u200bvate>the blue one</private>', '<private>the blue one</pri\u001b[0mvate>'])(
+    'is removed if what is not seen splits its tags: %j',
+    (text) => {
+      expect(dropMarks(makeRedactor().redactText(`Use ${text} now`))).toBe('Use [redacted:private] now');
+    },
+  );
 
   it('extends to the end where the user did not close it, but not for others', () => {
     const text = 'Use <private>the blue one now';

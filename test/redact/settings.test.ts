@@ -69,6 +69,7 @@ describe('a custom redaction pattern', () => {
     'a',
     'abc{1,9999}',
     `abc${'x'.repeat(500)}`,
+    `abc${'(a|a)'.repeat(30)}x`,
   ])('%s is refused', (source) => expect(typeof boundPattern(source)).toBe('string'));
 
   it.each([
@@ -76,8 +77,16 @@ describe('a custom redaction pattern', () => {
     ['tok_\\w+', `tok_${'a'.repeat(256)}`],
     ['INT-(?:live|test)-[a-f0-9]{4,8}', 'INT-live-00ff00'],
   ])('%s is accepted, and matches', (source, text) => {
-    const pattern = boundPattern(source);
-    expect(pattern).toBeInstanceOf(RegExp);
-    expect(typeof pattern === 'string' ? [] : text.match(pattern)).toEqual([text]);
+    const bound = boundPattern(source);
+    expect(typeof bound === 'string' ? [] : text.match(bound.pattern)).toEqual([text]);
+  });
+
+  it('takes whole lines where a text is made to keep it busy', async () => {
+    const sandbox = makeSandbox();
+    const rules = Array.from({ length: 9 }, (_, at) => `{ kind = "k${at}", pattern = 'aaaa{0,60}a{0,60}${at}' }`);
+    configure(sandbox, { project: `[redact]\nrules = [${rules.join(', ')}]\n` });
+    const input = `first line\n${'a'.repeat(9000)}\nlast line\n`;
+    const out = await sandbox.ok(['redact'], { input });
+    expect(out.replace(/\[redacted:k\d:\w{8}\]/g, '#')).toMatch(/^first line\n#+\nlast line\n$/);
   });
 });

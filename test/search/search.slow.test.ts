@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ARMS, keepFacts, makeNoise, measureSearch } from '../../eval/search/measure.ts';
 import { readLabelled } from '../../eval/search/queries.ts';
+import { measureSessions, placeNoise, placeSessions, readSessionQueries } from '../../eval/search/sessions.ts';
 import type { Fact, FactKind } from '../../src/model/fact.ts';
 import type { SearchQuery } from '../../src/search/query.ts';
 import { openFinder, search } from '../../src/search/search.ts';
@@ -221,5 +222,17 @@ describe('the labelled queries', () => {
     expect(fused).toBeGreaterThan(Math.max(porter, trigram));
     expect(typos).toBeGreaterThan(fused);
     expect(typos).toBeGreaterThan(0.95);
+  });
+
+  it('find the told session they are about', async () => {
+    const home = makeFolder();
+    const store = openStore(makeMachine(home, { home }));
+    placeNoise(home, placeSessions(home, resolve('test/fixtures/sessions')));
+    const queries = readSessionQueries(resolve('eval/search/session-queries.txt'));
+    expect(queries.length).toBeGreaterThanOrEqual(60);
+    const { scores } = await measureSessions(store, queries);
+    expect(scores.get('all')?.first).toBeGreaterThanOrEqual(0.8);
+    expect(scores.get('all')?.five).toBeGreaterThanOrEqual(0.95);
+    for (const sort of ['exact', 'path', 'error']) expect(scores.get(sort)?.first).toBe(1);
   });
 });

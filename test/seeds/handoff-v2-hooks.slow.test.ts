@@ -87,7 +87,7 @@ describe('hooks, where handoff V2 failed', () => {
     appendFileSync(join(sandbox.project, 'upload.ts'), '// more\n');
     const given = await agent.receive('SessionStart', session.input({ source: 'compact' }));
     expect(given).toContain(WORK.goal);
-    expect(given).toContain('Since then: 1 file changed');
+    expect(given).toContain('Since then: 2 files changed');
     await agent.end();
   });
 

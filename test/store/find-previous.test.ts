@@ -3,7 +3,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import type { HandoverDraft, UnstampedDraft } from '../../src/model/handover.ts';
 import { formatTimestamp } from '../../src/model/time.ts';
 import { findPrevious } from '../../src/store/find-handover.ts';
-import { openCatalog } from '../../src/store/open-catalog.ts';
+import { type CatalogOpener, openCatalog } from '../../src/store/open-catalog.ts';
 import { openStore, pathOfHandover, type Store } from '../../src/store/store.ts';
 import { makeDraft } from '../support/facts.ts';
 import { makeClock, makeFolder, makeMachine, NOON, saveOne } from '../support/temp-store.ts';
@@ -45,16 +45,18 @@ describe.each(['the newest', 'the index', 'a scan'])('the previous handover, fou
   async function find(
     store: Store,
     id: string,
-    started: number | null,
+    began: number | null | { at: number; running: readonly string[] },
   ): Promise<{ previous: string; byHand: string | null } | null> {
+    const { at: started, running } = typeof began === 'object' && began !== null ? began : { at: began, running: [] };
     const started_at = started === null ? null : at(started);
     const draft: UnstampedDraft = makeDraft([], { session: { ...session, id, started_at } });
     if (way !== 'the newest') for (let count = 0; count < 6; count++) saveOne(store, 'of another project');
-    const line = await findPrevious(store, draft, async () => {
+    const open: CatalogOpener = async () => {
       const { catalog } = await openCatalog(store);
       onTestFinished(() => catalog.close());
       return catalog;
-    });
+    };
+    const line = await findPrevious(store, draft, { open, running: new Set(running) });
     return line === null ? null : { previous: line.previous.title, byHand: line.byHand?.title ?? null };
   }
 
@@ -79,6 +81,7 @@ describe.each(['the newest', 'the index', 'a scan'])('the previous handover, fou
     keep('other worktree', { session: 'b', kept: 12, until: 11, root: '/elsewhere' });
     keep('side by side', { session: 'c', kept: 60, until: 59 });
     expect(await find(store, 'd', 30)).toEqual({ previous: 'before', byHand: null });
+    expect(await find(store, 'd', { at: 30, running: ['a', 'b'] })).toBeNull();
     expect(await find(store, 'd', 5)).toBeNull();
     expect(await find(store, 'd', null)).toBeNull();
   });

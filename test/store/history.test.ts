@@ -4,7 +4,7 @@ import { forgetHandover, readHistory } from '../../src/store/handovers.ts';
 import { makeStore, saveOne } from '../support/temp-store.ts';
 
 describe('the history of a handover', () => {
-  it('is read oldest first, up to a forgotten one', () => {
+  it('is read oldest first, without forgotten ones', () => {
     const store = makeStore();
     const chain: Handover[] = [];
     for (const title of ['a', 'b', 'c', 'd']) {
@@ -15,7 +15,9 @@ describe('the history of a handover', () => {
     const titles = (): string[] => readHistory(store, last).map(({ title }) => title);
     expect(titles()).toEqual(['a', 'b', 'c']);
     forgetHandover(store, chain[1]?.id ?? '');
-    expect(titles()).toEqual(['c']);
+    expect(titles()).toEqual(['a', 'c']);
+    forgetHandover(store, chain[2]?.id ?? '');
+    expect(titles()).toEqual(['a']);
   });
 
   it('is empty where a handover names itself as previous', () => {

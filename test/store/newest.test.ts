@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { CatalogRow } from '../../src/store/catalog.ts';
-import { sortByWork } from '../../src/store/newest.ts';
+import { type CatalogRow, sortByWork } from '../../src/store/catalog.ts';
 
 /** Rows as a catalog gives them: those captured last first. Times are hours of a day. */
 async function sort(...rows: { captured: number; worked?: number }[]): Promise<number[]> {
@@ -13,6 +12,7 @@ async function sort(...rows: { captured: number; worked?: number }[]): Promise<n
         id: String(captured),
         created_at: at(captured),
         last_at: worked === undefined ? null : at(worked),
+        noted_at: null,
         agent: 'codex',
         project: { id: 'p', name: 'p' },
         root: '/p',

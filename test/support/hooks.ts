@@ -3,7 +3,10 @@ import { existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { SPOOL } from '../../src/store/store.ts';
+import { catchErrno } from '../../src/errors.ts';
+import { parseClaim, readClaimFile } from '../../src/platform/lock-claim.ts';
+import { isAlive } from '../../src/platform/process-identity.ts';
+import { LOCKS, SPOOL, WORKER_LOCK_PREFIX } from '../../src/store/store.ts';
 import { Transcript } from '../fixtures/agents/claude-code.ts';
 import { afterEachFile } from './after-each-file.ts';
 import type { RunResult, Sandbox } from './cli.ts';
@@ -81,19 +84,34 @@ export function readReceived({ status, stdout, stderr }: RunResult): string | nu
   return printed.hookSpecificOutput?.additionalContext ?? printed.additionalContext ?? printed.context ?? null;
 }
 
-const PATIENCE_MS = 15_000;
+const PATIENCE_MS = 45_000;
 
-/** Waits until all jobs that hooks left are done. */
+/** Waits until all jobs that hooks left are done, and no worker is at what comes after its last one. */
 export async function waitForWorkers(sandbox: Sandbox): Promise<void> {
-  const queue = join(sandbox.store, SPOOL);
   const until = Date.now() + PATIENCE_MS;
-  const isBusy = (): boolean => existsSync(queue) && readdirSync(queue).some((name) => /^[0-9a-f]{16}\./.test(name));
-  while (isBusy()) {
+  while (hasJobs(sandbox) || hasWorker(sandbox)) {
     if (Date.now() > until) throw new Error('the jobs of hooks were not done in time');
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
-  // The last thing that a worker does comes after its last job is removed.
+  // Another worker of the same session may find that there is nothing left to do.
   await new Promise((resolve) => setTimeout(resolve, 150));
+}
+
+function hasJobs({ store }: Sandbox): boolean {
+  return listNames(join(store, SPOOL)).some((name) => /^[0-9a-f]{16}\./.test(name));
+}
+
+/** A worker holds a lock until it has done all of its work. */
+function hasWorker({ store }: Sandbox): boolean {
+  const claims = listNames(join(store, LOCKS)).filter((name) => name.startsWith(WORKER_LOCK_PREFIX));
+  return claims.some((name) => {
+    const claim = catchErrno(['ENOENT'], null, () => parseClaim(readClaimFile(join(store, LOCKS, name)).text));
+    return claim?.state === 'held' && isAlive(claim.holder) === 'alive';
+  });
+}
+
+function listNames(folder: string): string[] {
+  return existsSync(folder) ? readdirSync(folder) : [];
 }
 
 /** A session of Claude Code that is written while a test runs. */
@@ -109,10 +127,14 @@ export interface WrittenSession {
 
 let count = 0;
 
-export function writeSession(sandbox: Sandbox, { cwd = sandbox.project }: { cwd?: string } = {}): WrittenSession {
-  const id = `5b0c7f0e-4b5e-4f0a-9d57-${String(++count).padStart(12, '0')}`;
+/** `atMs`: when everything in it happened. */
+export function writeSession(
+  sandbox: Sandbox,
+  { cwd = sandbox.project, atMs = Date.now() }: { cwd?: string; atMs?: number } = {},
+): WrittenSession {
+  const id = `5b0c7f0e-4b5e-4f0a-9d58-${String(++count).padStart(12, '0')}`;
   const path = join(sandbox.home, '.claude', 'projects', '-project', `${id}.jsonl`);
-  const transcript = new Transcript({ cwd, sessionId: id });
+  const transcript = new Transcript({ cwd, sessionId: id, timestamp: new Date(atMs).toISOString() });
   return {
     id,
     path,

@@ -2,8 +2,10 @@
 // dist/internals, which is not published.
 export { inspectTranscript } from '../../src/agents/find-session.ts';
 export { captureSession } from '../../src/app/capture/capture.ts';
+export { openPostgresRemote } from '../../src/exchange/remote/postgres/remote.ts';
 export { compileBrief } from '../../src/handover/brief/compile.ts';
 export { findReader } from '../../src/handover/brief/reader.ts';
+export { findChanges } from '../../src/handover/claims.ts';
 export { type Declaration, declareHandover } from '../../src/handover/declare.ts';
 export { formatHandover, sealHandover } from '../../src/handover/seal.ts';
 export { Event } from '../../src/model/event.ts';

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { afterEachFile } from './after-each-file.ts';
+import { findFreePorts } from './free-ports.ts';
 
 export interface Loopback {
   url: string;
@@ -20,8 +20,8 @@ afterEachFile(() => {
 
 /** A server that this machine alone can reach. It is closed when the test file is done. */
 export async function openLoopback(listener: RequestListener): Promise<Loopback> {
-  let server = await listen(listener, 0);
-  const { port } = addressOf(server);
+  const [port = 0] = await findFreePorts(1);
+  let server = await listen(listener, port);
   return {
     url: `http://127.0.0.1:${port}`,
     close: async () => {
@@ -35,15 +35,12 @@ export async function openLoopback(listener: RequestListener): Promise<Loopback>
   };
 }
 
-function addressOf(server: Server): AddressInfo {
-  const address = server.address();
-  if (address === null || typeof address === 'string') throw new Error('the server has no port');
-  return address;
-}
-
 async function listen(listener: RequestListener, port: number): Promise<Server> {
   const server = createServer(listener);
-  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
   open.add(server);
   return server;
 }

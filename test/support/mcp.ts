@@ -36,7 +36,9 @@ afterEachFile(async () => {
 
 export async function connect(sandbox: Sandbox, connection: ConnectOptions = {}): Promise<McpConnection> {
   const { env = {}, cwd = sandbox.project, args = [], name = 'a-client', options = {}, onStderr } = connection;
-  const known = Object.entries({ PATH: process.env.PATH, ...sandbox.env, ...env });
+  // Without a cache of its code, which it would write a few seconds after its start, whatever a test is at.
+  const own = { PATH: process.env.PATH, NODE_DISABLE_COMPILE_CACHE: '1' };
+  const known = Object.entries({ ...own, ...sandbox.env, ...env });
   const transport = new StdioClientTransport({
     command: process.execPath,
     args: [HANDOVER, 'mcp', ...args],

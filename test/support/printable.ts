@@ -6,6 +6,8 @@ const UNSAFE: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['zero-width character', /[\u00ad\u180e\u200b\u2060-\u2065\u206a-\u206f\ufeff]/],
   ['line or paragraph separator', /[\u2028\u2029]/],
   ['tag character', /[\u{e0000}-\u{e007f}]/u],
+  ['selector or blank', /[\u180b-\u180f\u2800\ufe00-\ufe0e]/],
+  ['selector or blank', /[\u{13430}-\u{13455}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0100}-\u{e0fff}]/u],
   ['joiner in a script that has none', /\p{Script=Latin}[\u200c\u200d]|[\u200c\u200d]\p{Script=Latin}/u],
 ];
 
@@ -15,6 +17,12 @@ export function findUnsafe(text: string): string[] {
     const at = text.search(pattern);
     return at === -1 ? [] : [`${name}: ${JSON.stringify(text.slice(Math.max(0, at - 30), at + 30))}`];
   });
+}
+
+/** The tags and tokens on quoted lines by which an agent could take what follows for somebody else's words. */
+export function findFrames(brief: string): string[] {
+  const quoted = brief.split('\n').filter((line) => line.startsWith('> '));
+  return quoted.flatMap((line) => line.match(/<\/?(?:handover|system|user)|<\||<<SYS|\[INST/gi) ?? []);
 }
 
 /** The same for what a terminal was sent: our own colours, and wiping a line, are not counted. */

@@ -71,3 +71,13 @@ export function readRemote(remote: string, ref = 'work'): Map<string, string> {
 export function logOf(folder: string, ref: string): string[] {
   return runGit(folder, 'log', '--format=%s', ref).trim().split('\n');
 }
+
+/** A project that is published to a folder. */
+export function makeFolderSandbox(): Sandbox & { drive: string } {
+  const sandbox = makeSandbox();
+  const drive = join(sandbox.folder, 'drive');
+  mkdirSync(drive);
+  writeIn(sandbox.project, 'HANDOFF.md', 'where things stand\n');
+  configure(sandbox, `[publish]\nbackend = "folder"\nfolder.path = "${drive}"\n`);
+  return { ...sandbox, drive };
+}

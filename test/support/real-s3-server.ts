@@ -1,9 +1,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { afterAll } from 'vitest';
+import { findFreePorts } from './free-ports.ts';
 
 export interface RealS3 {
   endpoint: string;
@@ -70,17 +70,4 @@ async function awaitAnswer(url: string, server: ChildProcess): Promise<void> {
     if (server.exitCode !== null || Date.now() > until) throw new Error('the S3 server does not come up');
     await new Promise((done) => setTimeout(done, 100));
   }
-}
-
-/** All at once, so that they differ. */
-async function findFreePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  const ports: number[] = [];
-  for (const server of servers) {
-    await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-    const address = server.address();
-    if (typeof address === 'object' && address !== null) ports.push(address.port);
-  }
-  for (const server of servers) await new Promise((done) => server.close(done));
-  return ports;
 }

@@ -11,6 +11,8 @@ export interface S3Server extends Loopback {
   requests: string[];
   /** Answers the next requests with this status instead. */
   failWith: number | null;
+  /** Some servers write over what is there, whatever they are asked. */
+  honoursConditions: boolean;
   /** Called before a write is judged, so that another writer can come in between. */
   beforeWrite: () => void;
 }
@@ -29,6 +31,7 @@ export async function openS3Server(): Promise<S3Server> {
     objects,
     requests: [],
     failWith: null,
+    honoursConditions: true,
     beforeWrite: () => undefined,
   };
   return server;
@@ -52,12 +55,16 @@ async function answer(server: S3Server, request: IncomingMessage, response: Serv
     server.beforeWrite();
     const there = server.objects.get(key);
     const { 'if-match': ifMatch, 'if-none-match': ifNoneMatch } = request.headers;
-    if (ifNoneMatch === '*' && there !== undefined) return fail(412, 'PreconditionFailed');
+    if (ifNoneMatch === '*' && there !== undefined && server.honoursConditions) return fail(412, 'PreconditionFailed');
     if (ifMatch !== undefined && there === undefined) return fail(404, 'NoSuchKey');
     if (ifMatch !== undefined && there !== undefined && ifMatch !== etagOf(there))
       return fail(412, 'PreconditionFailed');
     server.objects.set(key, body);
     return void response.writeHead(200, { etag: etagOf(body) }).end();
+  }
+  if (request.method === 'DELETE') {
+    server.objects.delete(key);
+    return void response.writeHead(204).end();
   }
   const there = server.objects.get(key);
   if (there === undefined) return fail(404, 'NoSuchKey');

@@ -39,6 +39,15 @@ export function user(text: string): Step {
   return () => [{ type: 'prompt', text }];
 }
 
+/** What the user says while the agent works. */
+export function steer(text: string): Step {
+  return () => [{ type: 'prompt', text, steering: true }];
+}
+
+export function thought(text: string): Step {
+  return () => [{ type: 'thought', text }];
+}
+
 /** A message of another agent, such as the lead of a team. */
 export function other(from: string, text: string): Step {
   return () => [{ type: 'prompt', text, from }];

@@ -19,7 +19,7 @@ export async function traceCommand(
   const log = join(makeTempFolder(), 'trace');
   const result = await runProcess(command, {
     ...options,
-    timeoutMs: 30_000,
+    timeoutMs: 100_000,
     through: ['strace', '-f', '-qq', '-y', '-s', '0', '-o', log, '-e', `trace=${calls}`, '-e', 'signal=none'],
   });
   return {

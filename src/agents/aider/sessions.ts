@@ -43,10 +43,14 @@ export function inspectFile(path: string): FoundSession | null {
   return listSessions(path, isOwn ? dirname(path) : null, head).at(-1) ?? null;
 }
 
+/** A project can hold a file of any size under that name. Years of work with aider take less. */
+const MAX_BYTES = 64 * 1024 * 1024;
+
 /** The sessions in a history file. Those in which the human said nothing are left out. */
 function listSessions(path: string, cwd: string | null, file: FileHead): FoundSession[] {
+  if (file.size > MAX_BYTES) return [];
   const sections: { id: string; startedMs: number | null; offset: number; hasPrompt: boolean }[] = [];
-  for (const { session, content, offset } of readHistory(path)) {
+  for (const { session, content, offset } of readHistory(path, undefined, true)) {
     const section = sections.at(-1);
     if (content.kind === 'start' && session !== null) {
       sections.push({ id: session, startedMs: content.startedMs, offset, hasPrompt: false });
@@ -66,6 +70,7 @@ type HistoryLine =
   | { kind: 'start'; id: string; startedMs: number | null }
   | { kind: 'human' | 'note' | 'model'; text: string };
 
+const HASH = 0x23;
 const START = /^# aider chat started at (\d{4})-(\d\d)-(\d\d) (\d\d):(\d\d):(\d\d)\s*$/;
 
 function parseLine(line: string): HistoryLine {
@@ -95,11 +100,12 @@ export interface SessionLine {
   offset: number;
 }
 
-/** The lines of a history file with the session that each belongs to. */
-export function* readHistory(path: string, onLongLine?: () => void): Generator<SessionLine> {
+/** The lines of a history file with the session that each belongs to; only those of starts and requests if so wished. */
+export function* readHistory(path: string, onLongLine?: () => void, headsOnly = false): Generator<SessionLine> {
   const starts = new Map<string, number>();
   let session: string | null = null;
   for (const { bytes, number, offset } of readLines(path, onLongLine === undefined ? {} : { onLongLine })) {
+    if (headsOnly && bytes[0] !== HASH) continue;
     const content = parseLine(bytes.toString('utf8').replace(/\r$/, ''));
     if (content.kind === 'start') {
       const count = (starts.get(content.id) ?? 0) + 1;

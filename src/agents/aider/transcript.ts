@@ -1,21 +1,12 @@
 import type { Event, FileEdit } from '../../model/event.ts';
 import type { Agent, FoundSession, ReadStats } from '../agent.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
-import {
-  makeCall,
-  makeLimit,
-  makePrompt,
-  makeReply,
-  makeResult,
-  makeStamp,
-  type Stamp,
-} from '../shared/make-events.ts';
+import * as make from '../shared/make-events.ts';
 import { findSessions, inspectFile, listTranscripts, readHistory, type SessionLine } from './sessions.ts';
 
 export const aiderAgent: Agent = { name: 'aider', findSessions, listTranscripts, inspectFile, readEvents };
 
 function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
-  stats.sessionId = session.id;
   const reader = new ChatReader(session.cwd, stats);
   const onLongLine = (): void => {
     stats.unreadable++;
@@ -88,7 +79,7 @@ class ChatReader {
     const stamp = this.#stampOf(number);
     const said = text.replace(TALK, '');
     if (command !== undefined) yield this.#readCommand(stamp, text.startsWith('/git') ? `git ${command}` : command);
-    else if (said !== '<blank>' && !/^\/[a-z][a-z-]*(?:\s|$)/.test(said)) yield* makePrompt(stamp, said);
+    else if (said !== '<blank>' && !/^\/[a-z][a-z-]*(?:\s|$)/.test(said)) yield* make.prompt(stamp, said);
   }
 
   *#endReply(): Generator<Event> {
@@ -97,7 +88,7 @@ class ChatReader {
     this.#reply = null;
     const { words, blocks } = separateEdits(lines);
     const stamp = this.#stampOf(number);
-    yield* makeReply(stamp, words);
+    yield* make.reply(stamp, words);
     for (const { path: name, before, after } of blocks) {
       const path = resolveFilePath(name, this.#cwd);
       const text = after === '' || before !== '' ? after : `${after}\n`;
@@ -114,37 +105,37 @@ class ChatReader {
     const [, command] = RUNNING.exec(note) ?? [];
     if (command !== undefined) yield this.#readCommand(stamp, command);
     if (REJECTED.test(note)) yield* this.#readRejected(stamp, note);
-    if (PROVIDER_ERROR.test(note)) yield makeLimit(stamp, note);
+    if (PROVIDER_ERROR.test(note)) yield make.limit(stamp, note);
   }
 
   /** In some edit formats edits look like any other text: then only the name of the file is known. */
-  *#readApplied(stamp: Stamp, name: string, note: string): Generator<Event> {
+  *#readApplied(stamp: make.Stamp, name: string, note: string): Generator<Event> {
     const path = resolveFilePath(name, this.#cwd);
     if (!this.#edits.some((edit) => edit.path === path)) yield this.#makeEdit(stamp, this.#files.edit(path, '', ''));
     const done = this.#edits.filter((edit) => edit.path === path);
     this.#edits = this.#edits.filter((edit) => edit.path !== path);
-    for (const { id } of done) yield makeResult(stamp, { id, ok: true, exit: null, output: note });
+    for (const { id } of done) yield make.result(stamp, { id, ok: true, exit: null, output: note });
   }
 
-  #makeEdit(stamp: Stamp, edit: FileEdit): Event {
+  #makeEdit(stamp: make.Stamp, edit: FileEdit): Event {
     const id = `call-${++this.#calls}`;
     this.#edits.push({ id, path: edit.path });
-    return makeCall(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
+    return make.call(stamp, { id, tool: 'edit', action: { kind: 'edit', edits: [edit] } });
   }
 
-  *#readRejected(stamp: Stamp, note: string): Generator<Event> {
-    for (const { id } of this.#edits) yield makeResult(stamp, { id, ok: false, exit: null, output: note });
+  *#readRejected(stamp: make.Stamp, note: string): Generator<Event> {
+    for (const { id } of this.#edits) yield make.result(stamp, { id, ok: false, exit: null, output: note });
     this.#edits = [];
   }
 
   /** The output of a command is not in the history. */
-  #readCommand(stamp: Stamp, command: string): Event {
+  #readCommand(stamp: make.Stamp, command: string): Event {
     const action = { kind: 'command', command: command.toWellFormed(), background: false } as const;
-    return makeCall(stamp, { id: `call-${++this.#calls}`, tool: 'run', action });
+    return make.call(stamp, { id: `call-${++this.#calls}`, tool: 'run', action });
   }
 
-  #stampOf(line: number): Stamp {
-    return makeStamp({ at: null, line, id: null, cwd: this.#cwd, model: this.#model });
+  #stampOf(line: number): make.Stamp {
+    return make.stamp({ at: null, line, id: null, cwd: this.#cwd, model: this.#model });
   }
 }
 

@@ -1,6 +1,6 @@
-import { asRow, getRow, getText, parseRow, type Row, toBlocks, toRows } from '../shared/json.ts';
+import { asRow, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
 import type { Stamp } from '../shared/make-events.ts';
-import { dropReminders } from '../shared/message-text.ts';
+import { dropReminders, toBlocks } from '../shared/message-text.ts';
 
 /** Written by Claude Code as if by the human: output of local commands, news of background work. */
 const MACHINE_TEXT =
@@ -37,7 +37,7 @@ function isContinuation(text: string): boolean {
 /** What somebody said to the agent: the human, or another agent of its team. */
 export type Said = { text: string; from?: string };
 
-/** What was said in a row of type `user`; nothing when a tool, a skill or Claude Code itself speaks. */
+/** What the human said in a row of type `user`; nothing for text of a tool, a skill or Claude Code itself. */
 export function readSaid(row: Row): Said[] {
   if (row.isMeta === true || row.isVisibleInTranscriptOnly === true || row.isCompactSummary === true) return [];
   const said = readContent(getRow(row, 'message').content);
@@ -93,7 +93,7 @@ function readTeamMessages(text: string): Said[] | null {
   }).flat();
 }
 
-/** Nothing for what the agents' programs tell each other, such as that one is idle. A task that is assigned is a request. */
+/** Nothing for messages between the agents' programs, such as that one is idle. An assigned task is a request. */
 function toTeamMessage(from: string, body: string): Said[] {
   const record = body.trimStart().startsWith('{') ? parseRow(body.trim()) : null;
   if (record === null || typeof record.type !== 'string')
@@ -124,7 +124,7 @@ function readCommand(text: string): string | null {
   return args === null ? command : `${command} ${args}`;
 }
 
-function readElement(text: string, tag: string): string | null {
+export function readElement(text: string, tag: string): string | null {
   const start = text.indexOf(`<${tag}>`);
   const end = text.lastIndexOf(`</${tag}>`);
   if (start === -1 || end < start) return null;
@@ -173,7 +173,7 @@ function collectAnswers(text: string, outcome: Row): [string, string][] {
   const notes = getRow(outcome, 'annotations');
   return Object.entries(given).flatMap(([question, value]): [string, string][] => {
     const parts = [toAnswer(value), getText(getRow(notes, question), 'notes') ?? ''];
-    const answer = parts.filter((part) => part !== '').join('\n');
+    const answer = [...new Set(parts.filter((part) => part !== ''))].join('\n');
     return answer === '' ? [] : [[question, answer]];
   });
 }
@@ -259,13 +259,15 @@ export class PromptQueue {
 }
 
 const SUMMARY_HEAD = /^This session is being continued from a previous conversation[^\n]*\n+/;
+/** How the model prepared it. */
+const ANALYSIS = /^\s*(?:Analysis:|<analysis>)[\s\S]*?\n\s*(?:<\/analysis>\s*)?(?=Summary:\n|<summary>)/;
 const SUMMARY_TAIL =
   /\n(?:If you need specific details from before compaction|(?:Please c|C)ontinue the conversation from where (?:we|it) left (?:it )?off without asking)/;
 const MAX_TAIL_CHARACTERS = 3000;
 
 /** The summary that the model wrote when it compacted, without what Claude Code puts around it. */
 export function readSummaryText(text: string): string {
-  const summary = dropReminders(text).replace(SUMMARY_HEAD, '');
+  const summary = dropReminders(text).replace(SUMMARY_HEAD, '').replace(ANALYSIS, '');
   const from = Math.max(0, summary.length - MAX_TAIL_CHARACTERS);
   const tail = summary.slice(from).search(SUMMARY_TAIL);
   return (tail === -1 ? summary : summary.slice(0, from + tail)).trim();

@@ -4,12 +4,12 @@ import { decodeText, peekText, toKey } from '../shared/json-lines.ts';
 import { mayHoldBrief } from '../shared/message-text.ts';
 import { readSaid } from './prompts.ts';
 
-const READ_TYPES = 'user assistant system attachment queue-operation relocated'.split(' ');
+const READ_TYPES = 'user assistant system attachment queue-operation relocated progress'.split(' ');
 
 /** Types of rows that Claude Code writes for itself: settings, titles, backups, copies of what other rows hold. */
 const SKIPPED_TYPES = new Set(
   (
-    'progress summary custom-title ai-title tag mode permission-mode last-prompt file-history-snapshot ' +
+    'summary custom-title ai-title tag mode permission-mode last-prompt file-history-snapshot ' +
     'file-history-delta attribution-snapshot content-replacement worktree-state pr-link continued-in ' +
     'resume-head-vouch ended-by-model agent-name agent-color agent-setting bridge-session history-suppression ' +
     'session-owner isolation-latch dev-mods memory-mode atis-latch tools-used derived-from data-flow-records ' +
@@ -39,7 +39,9 @@ const READ_ATTACHMENTS = new Set('queued_command task_reminder teammate_mailbox'
 const TYPE = '"type":"';
 const TYPE_BYTES = toKey('type');
 const ATTACHMENT = '"attachment":{';
-const THINKING = '"content":[{"type":"thinking"';
+/** A thought whose text is kept from the transcript. */
+const HIDDEN_THOUGHT = '"content":[{"type":"thinking","thinking":"",';
+const AGENT_PROGRESS = Buffer.from('"type":"agent_progress"');
 const TEXT_BLOCK = Buffer.from('"type":"text"');
 const TOOL_USE_BLOCK = Buffer.from('"type":"tool_use"');
 
@@ -63,7 +65,8 @@ export function canSkipRow(bytes: Buffer): boolean {
     return !READ_ATTACHMENTS.has(type) && !mayHoldBrief(bytes);
   }
   if (SKIPPED_TYPES.has(type)) return true;
-  return head.includes(THINKING) && !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
+  if (type === 'progress') return !bytes.includes(AGENT_PROGRESS);
+  return head.includes(HIDDEN_THOUGHT) && !bytes.includes(TEXT_BLOCK) && !bytes.includes(TOOL_USE_BLOCK);
 }
 
 /** Most results are stored twice; the unread copy is not even decoded. Quotes in texts are escaped: this is no text. */

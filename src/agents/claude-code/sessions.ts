@@ -3,9 +3,8 @@ import { type FileHead, listNames, readHead } from '../../platform/external-file
 import { readLines } from '../../platform/lines.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
-import { getText, parseAny, parseRow, type Row } from '../shared/json.ts';
-import { toMs } from '../shared/make-events.ts';
+import { findAgentHome, HEAD_BYTES } from '../shared/files.ts';
+import { getText, parseAny, parseRow, type Row, toMs } from '../shared/json.ts';
 import { findOwnWords, toTitle } from '../shared/message-text.ts';
 import { readSaid } from './prompts.ts';
 import { canSkipRow, isConversationRow } from './rows.ts';
@@ -38,11 +37,7 @@ function isSessionId(text: string): boolean {
   return /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i.test(text);
 }
 
-export function findSessions(machine: Machine): Iterable<FoundSession> {
-  return inspectAll(listTranscripts(machine), inspectFile);
-}
-
-/** So far into a file its first prompt is looked for. A row may be long, and others come before it. */
+/** How much of a file is searched for its first prompt: rows may be long, and others come before it. */
 const LONG_HEAD_BYTES = 64 * 1024 * 1024;
 
 export function inspectFile(path: string): FoundSession | null {
@@ -53,7 +48,7 @@ export function inspectFile(path: string): FoundSession | null {
   return describeSession(path, file, readLongHead(path));
 }
 
-const ROW_START = /^\{"(?:parentUuid":|type":"(?!session")[a-z][a-z-]{1,40}")/;
+const ROW_START = /^(?:\xef\xbb\xbf)?\{"(?:parentUuid":|type":"(?!session")[a-z][a-z-]{1,40}")/;
 
 /** Whether the first row may be one of Claude Code's, also of a kind that is not known here. */
 function startsLikeTranscript(bytes: Buffer): boolean {

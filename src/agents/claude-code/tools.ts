@@ -1,10 +1,10 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { type ToolCall, toStatus } from '../shared/actions.ts';
+import { readPlanItems, type ToolCall, toStatus } from '../shared/actions.ts';
 import { resolveFilePath, type TouchedFiles } from '../shared/files.ts';
-import { asRow, collectTexts, getNumber, getRow, getText, joinText, type Row, toRows } from '../shared/json.ts';
+import { asRow, getNumber, getRow, getText, type Row, toRows } from '../shared/json.ts';
 import type { CallOutcome } from '../shared/make-events.ts';
 import { describeMcpFileCall } from '../shared/mcp-files.ts';
-import { toMessageText } from '../shared/message-text.ts';
+import { collectTexts, joinText, toMessageText } from '../shared/message-text.ts';
 import { isRejection } from './prompts.ts';
 
 /** What a call is about to do, as far as its input shows. */
@@ -78,6 +78,9 @@ function joinTexts(...texts: readonly unknown[]): string {
   return toMessageText(texts.filter((text) => typeof text === 'string' && text !== '').join('\n'));
 }
 
+/** Of what sub-agents do, only this is read from reports on their progress. */
+export const EDIT_TOOLS: ReadonlySet<string> = new Set('Write Edit MultiEdit NotebookEdit'.split(' '));
+
 /** Tools whose result says more about what the call did than its input. */
 export const REFINED_TOOLS: ReadonlySet<string> = new Set(
   'Write Edit Bash PowerShell ExitPlanMode Agent Task'.split(' '),
@@ -93,9 +96,8 @@ export function refineAction(action: Action, data: Row, text: string): Action {
     const { background: _, ...rest } = action;
     return readLaunch(text, data) === null ? rest : { ...rest, background: true };
   }
-  if (action.kind === 'propose' && action.text === '') {
-    return { ...action, text: toMessageText(getText(data, 'plan') ?? '') };
-  }
+  // The human may have edited a plan before approving it.
+  if (action.kind === 'propose') return { ...action, text: toMessageText(getText(data, 'plan') || action.text) };
   const [edit, ...more] = action.kind === 'edit' ? action.edits : [];
   if (edit === undefined || more.length > 0) return action;
   return { kind: 'edit', edits: [refineEdit(edit, data, text)] };
@@ -154,20 +156,31 @@ export function readLaunch(text: string, data: Row): string | null {
   return isLaunch ? (getText(data, 'agentId') ?? /\bagentId: ([\w-]{1,100})/.exec(text)?.[1] ?? '') : null;
 }
 
+/** The id of a command that continues in the background; null when the result is final. */
+export function readCommandLaunch(text: string, data: Row): string | null {
+  const started = /^Command running in background with ID: ([\w-]{1,100})/.exec(text)?.[1];
+  return getText(data, 'backgroundTaskId') ?? started ?? null;
+}
+
 /** How background work ended. */
-type Ending = Omit<CallOutcome, 'id' | 'refused'>;
+type Ending = Omit<CallOutcome, 'id' | 'refused' | 'running'>;
 
 const ENDINGS: ReadonlySet<string> = new Set('completed failed killed stopped cancelled'.split(' '));
 
+const NOTIFICATION = /^<(?:task|bash)-notification>/;
+
 /** What a notification says of background work that ended; null for other texts. It names the call or only the task. */
 export function readNotification(content: unknown): (Ending & { call: string | null; task: string | null }) | null {
-  if (typeof content !== 'string' || !content.startsWith('<task-notification>')) return null;
+  if (typeof content !== 'string' || !NOTIFICATION.test(content)) return null;
   const status = readTag(content, 'status');
   if (status === null || !ENDINGS.has(status)) return null;
   const summary = readTag(content, 'summary') ?? '';
   const output = [summary, readTag(content, 'result') ?? ''].filter((part) => part !== '').join('\n');
   const exit = toNumber(/\bexit code (\d{1,9})\b/.exec(summary)?.[1]);
-  const names = { call: readTag(content, 'tool-use-id'), task: readTag(content, 'task-id') };
+  const names = {
+    call: readTag(content, 'tool-use-id'),
+    task: readTag(content, 'task-id') ?? readTag(content, 'shell-id'),
+  };
   return { ...names, ok: status === 'completed', exit, output };
 }
 
@@ -189,14 +202,20 @@ export function readEndings(
   const listed = [data.task, ...toRows(data.agents)].map((task) => asRow(task) ?? {});
   const found = listed.flatMap((task) => toEnding(getText(task, 'task_id', 'agentId', 'id') ?? named, task));
   if (found.length > 0) return found;
-  const told = { status: readTag(text, 'status'), output: readTag(text, 'output') };
-  return toEnding(readTag(text, 'task_id') ?? named, told);
+  const output = readTag(text, 'output') ?? readTag(text, 'stdout');
+  const reported = {
+    status: readTag(text, 'status'),
+    output,
+    exitCode: toNumber(readTag(text, 'exit_code') ?? undefined),
+  };
+  return toEnding(readTag(text, 'task_id') ?? named, reported);
 }
 
 function toEnding(task: string | null, { status, ...record }: Row): (Ending & { task: string })[] {
   if (task === null || typeof status !== 'string' || !ENDINGS.has(status)) return [];
   const output = getText(record, 'result', 'output') ?? joinText(record.content);
-  return [{ task, ok: status === 'completed', exit: null, output }];
+  const exit = getNumber(record, 'exitCode');
+  return [{ task, ok: status === 'completed' && (exit ?? 0) === 0, exit, output }];
 }
 
 function readTag(text: string, tag: string): string | null {
@@ -206,14 +225,6 @@ function readTag(text: string, tag: string): string | null {
 }
 
 export const PLAN_TOOLS: ReadonlySet<string> = new Set('TodoWrite TaskCreate TaskUpdate TaskList TaskGet'.split(' '));
-
-/** The input of `TodoWrite`: the whole plan each time. */
-export function readTodos(input: Row): PlanItem[] {
-  return toRows(input.todos).flatMap((todo) => {
-    const text = getText(todo, 'content', 'activeForm');
-    return text === null ? [] : [{ text: toMessageText(text), status: toStatus(todo.status) }];
-  });
-}
 
 const MAX_TASKS = 1000;
 
@@ -227,6 +238,7 @@ export class TaskPlan {
 
   /** The whole plan after a finished call of a task tool; null when nothing changed. */
   apply(tool: string, input: Row, { text, data }: { text: string; data: Row }): PlanItem[] | null {
+    if (tool === 'TodoWrite') return readPlanItems(input.todos, 'content', 'activeForm');
     if (tool === 'TaskCreate') {
       return this.#create(input, getText(getRow(data, 'task'), 'id') ?? /#(\d{1,9})\b/.exec(text)?.[1]);
     }

@@ -1,101 +1,39 @@
 import type { Event, PlanItem } from '../../model/event.ts';
-import type { ReadStats } from '../agent.ts';
+import { countUnknown, type ReadStats } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
-import {
-  asRow,
-  countUnknown,
-  getNumber,
-  getRow,
-  getText,
-  joinText,
-  type Row,
-  toBlocks,
-  toRows,
-} from '../shared/json.ts';
+import { asRow, getNumber, getRow, getText, type Row, toRows, toTimestamp } from '../shared/json.ts';
 import type { NumberedRow } from '../shared/json-lines.ts';
-import {
-  makeCall,
-  makeCompaction,
-  makeInjected,
-  makeInterruption,
-  makeLimit,
-  makePlan,
-  makePrompt,
-  makeReply,
-  makeResult,
-  makeStamp,
-  type Stamp,
-  toTimestamp,
-} from '../shared/make-events.ts';
+import * as make from '../shared/make-events.ts';
+import { joinText, toBlocks, toMessageText } from '../shared/message-text.ts';
 import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type ReaderOptions, type RowFormat, type RowReader } from '../shared/transcript.ts';
-import {
-  isHumanOrigin,
-  isInterruption,
-  isMarkedHuman,
-  isSummaryRow,
-  listSummaries,
-  PromptQueue,
-  type QueueState,
-  readAnswers,
-  readContent,
-  readMailbox,
-  readRejection,
-  readSaid,
-  readSummaryText,
-  type Said,
-} from './prompts.ts';
-import {
-  canSkipRow,
-  decodeWithoutCopies,
-  findReplacedPrompt,
-  findRewinds,
-  isDiscarded,
-  KNOWN_TYPES,
-  markSeen,
-  packSeen,
-  type Rewinds,
-  type SeenRows,
-  SILENT_BLOCKS,
-  startRewinds,
-} from './rows.ts';
-import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
-import {
-  describeCall,
-  isAboutTasks,
-  PLAN_TOOLS,
-  REFINED_TOOLS,
-  readEndings,
-  readLaunch,
-  readNotification,
-  readOutcome,
-  readTodos,
-  refineAction,
-  TaskPlan,
-} from './tools.ts';
+import * as prompts from './prompts.ts';
+import * as rows from './rows.ts';
+import { inspectFile, listTranscripts } from './sessions.ts';
+import * as tools from './tools.ts';
 
 /** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
 interface State {
-  outbox: PendingState;
-  queue: QueueState;
+  pending: PendingState;
+  queue: prompts.QueueState;
   tasks: Map<string, PlanItem>;
   files: Set<string>;
-  seen: SeenRows;
-  rewound: Rewinds;
+  seen: rows.SeenRows;
+  rewound: rows.Rewinds;
   /** Calls without a result so far. */
   calls: Map<string, { tool: string; input: Row }>;
-  /** The calls of sub-agents that work in the background, by the ids of their tasks. */
+  /** The calls of sub-agents and commands that work in the background, by the ids of their tasks. */
   launched: Map<string, string>;
   message: { id: string | null; texts: Set<string> };
   cwd: string | null;
   branch: string | null;
   /** A compaction whose summary has not come yet. */
-  boundary: Stamp | null;
+  boundary: make.Stamp | null;
 }
 
-function startState(cwd: string | null, rewound: Rewinds): State {
+function startState(cwd: string | null, rewound: rows.Rewinds): State {
   return {
-    outbox: startPending(),
+    pending: startPending(),
     queue: { waiting: [], delivered: [] },
     tasks: new Map(),
     files: new Set(),
@@ -111,20 +49,18 @@ function startState(cwd: string | null, rewound: Rewinds): State {
 }
 
 const format: RowFormat<State> = {
-  start: ({ cwd }) => startState(cwd, startRewinds()),
-  lookAhead: ({ cwd, path }, until) => startState(cwd, findRewinds(path, until)),
+  start: ({ cwd }) => startState(cwd, rows.startRewinds()),
+  lookAhead: ({ cwd, path }, until) => startState(cwd, rows.findRewinds(path, until)),
+  recordsBranch: true,
   openReader: (options) => new Conversation(options),
   shortcuts: ({ rewound }) => ({
-    decode: decodeWithoutCopies,
+    decode: rows.decodeWithoutCopies,
     // After a rewind, rows without content still link others to what was discarded.
-    ...(rewound.taken.size === 0 && { canSkip: canSkipRow }),
+    ...(rewound.taken.size === 0 && { canSkip: rows.canSkipRow }),
   }),
 };
 
-export const claudeCodeAgent = makeRowAgent(
-  { name: 'claude-code', findSessions, listTranscripts, inspectFile },
-  format,
-);
+export const claudeCodeAgent = makeRowAgent({ name: 'claude-code', listTranscripts, inspectFile }, format);
 
 const MAX_LAUNCHED = 500;
 
@@ -139,8 +75,8 @@ class Conversation implements RowReader {
   /** In a sub-agent's own file its rows are the main conversation. */
   readonly #isSubAgent: boolean;
   readonly #events: PendingEvents;
-  readonly #queue: PromptQueue;
-  readonly #tasks: TaskPlan;
+  readonly #queue: prompts.PromptQueue;
+  readonly #tasks: tools.TaskPlan;
   readonly #files: TouchedFiles;
 
   constructor({ state, session, stats, knowsAll }: ReaderOptions<State>) {
@@ -148,33 +84,32 @@ class Conversation implements RowReader {
     this.#stats = stats;
     this.#knowsAll = knowsAll;
     this.#isSubAgent = session.parent !== null;
-    this.#events = new PendingEvents(state.outbox);
-    this.#queue = new PromptQueue(state.queue);
-    this.#tasks = new TaskPlan(state.tasks);
+    this.#events = new PendingEvents(state.pending);
+    this.#queue = new prompts.PromptQueue(state.queue);
+    this.#tasks = new tools.TaskPlan(state.tasks);
     this.#files = new TouchedFiles(state.files);
   }
 
   read({ row, line }: NumberedRow): Event[] | null {
     const { rewound, seen } = this.#state;
-    const replaced = this.#knowsAll ? null : findReplacedPrompt(row, rewound);
+    const replaced = this.#knowsAll ? null : rows.findReplacedPrompt(row, rewound);
     if (replaced !== null && !rewound.taken.has(replaced)) return null;
-    if (isDiscarded(row, rewound)) return [];
+    if (rows.isDiscarded(row, rewound)) return [];
     const uuid = getText(row, 'uuid');
-    const isSeen = uuid !== null && markSeen(seen, uuid);
+    const isSeen = uuid !== null && rows.markSeen(seen, uuid);
     if (isSeen !== false) return isSeen === true ? [] : null;
     this.#state.cwd = getText(row, 'cwd') || getText(row, 'relocatedCwd') || this.#state.cwd;
     this.#state.branch = getText(row, 'gitBranch') ?? this.#state.branch;
     this.#stats.agentVersion = getText(row, 'version') ?? this.#stats.agentVersion;
-    this.#stats.sessionId = getText(row, 'sessionId') ?? this.#stats.sessionId;
     const { cwd, branch } = this.#state;
-    const stamp = makeStamp({ at: readTime(row.timestamp), line, id: uuid, cwd, branch });
+    const stamp = make.stamp({ at: readTime(row.timestamp), line, id: uuid, cwd, branch });
     const sidechain = row.isSidechain === true && !this.#isSubAgent ? { sidechain: true } : {};
     this.#readRow(row, { ...stamp, ...sidechain });
     return this.#events.take();
   }
 
   saveState(): State {
-    return { ...this.#state, seen: packSeen(this.#state.seen) };
+    return { ...this.#state, seen: rows.packSeen(this.#state.seen) };
   }
 
   finish(): Event[] {
@@ -184,71 +119,99 @@ class Conversation implements RowReader {
     return this.#events.take();
   }
 
-  #readRow(row: Row, stamp: Stamp): void {
+  #readRow(row: Row, stamp: make.Stamp): void {
     const type = getText(row, 'type') ?? '(no type)';
     if (type === 'user') this.#readUser(row, stamp);
     else if (type === 'assistant') this.#readAssistant(row, stamp);
     else if (type === 'system') this.#readSystem(row, stamp);
     else if (type === 'attachment') this.#readAttachment(getRow(row, 'attachment'), stamp);
     else if (type === 'queue-operation') this.#readQueue(row, stamp);
-    else if (!KNOWN_TYPES.has(type)) countUnknown(this.#stats, type);
+    else if (type === 'progress') this.#readProgress(getRow(row, 'data'), { ...stamp, sidechain: true });
+    else if (!rows.KNOWN_TYPES.has(type)) countUnknown(this.#stats, type);
   }
 
-  #readUser(row: Row, stamp: Stamp): void {
+  #readUser(row: Row, stamp: make.Stamp): void {
     const { content } = getRow(row, 'message');
-    if (isSummaryRow(row)) this.#addCompaction(stamp, readSummaryText(listSummaries(row).join('\n')) || null);
+    if (prompts.isSummaryRow(row))
+      this.#addCompaction(stamp, prompts.readSummaryText(prompts.listSummaries(row).join('\n')) || null);
     const results = toRows(content).filter((block) => block.type === 'tool_result');
     const data = results.length === 1 ? (asRow(row.toolUseResult) ?? {}) : {};
     for (const block of results) this.#readResult(block, data, stamp);
     this.#readNotification(content, stamp);
-    if (isInterruption(content)) this.#addInterruption(stamp);
-    if (row.isSidechain === true && !isMarkedHuman(row)) return;
-    this.#addPrompts(readSaid(row), stamp, content);
+    if (typeof content === 'string') this.#readTyped(content, getText(row, 'parentUuid'), stamp);
+    if (prompts.isInterruption(content)) this.#addInterruption(stamp);
+    if (row.isSidechain === true && !prompts.isMarkedHuman(row)) return;
+    this.#addPrompts(prompts.readSaid(row), stamp, { content });
   }
 
-  #addInterruption(stamp: Stamp): void {
+  #addInterruption(stamp: make.Stamp): void {
     this.#events.release();
-    this.#add(makeInterruption(stamp));
+    this.#add(make.interruption(stamp));
   }
 
-  #readNotification(content: unknown, stamp: Stamp): void {
-    const ending = readNotification(content);
+  #readNotification(content: unknown, stamp: make.Stamp): void {
+    const ending = tools.readNotification(content);
     if (ending === null) return;
     const { call, task, ...outcome } = ending;
-    const id = call ?? this.#state.launched.get(task ?? '') ?? null;
+    const id = this.#state.launched.get(task ?? '') ?? call;
     if (task !== null) this.#state.launched.delete(task);
-    if (id !== null) this.#add(makeResult(stamp, { id, ...outcome }));
+    if (id !== null) this.#add(make.result(stamp, { id, ...outcome }));
   }
 
-  /** Of what a call says about background work: that of sub-agents has ended. */
-  #readEndings(call: { tool: string; input: Row }, result: { text: string; data: Row }, stamp: Stamp): void {
-    if (!isAboutTasks(call.tool)) return;
-    for (const { task, ...outcome } of readEndings(call, result)) {
-      const id = takeCall(this.#state.launched, task);
-      if (id !== undefined) this.#add(makeResult(stamp, { id, ...outcome }));
+  /** A command that the human ran, or what one printed, whose row follows that of the command. */
+  #readTyped(content: string, parent: string | null, stamp: make.Stamp): void {
+    const command = content.startsWith('<bash-input>') ? prompts.readElement(content, 'bash-input') : null;
+    if (command !== null && stamp.ref.id !== null) {
+      const action = { kind: 'command', command: toMessageText(command), background: false } as const;
+      this.#add(make.call({ ...stamp, by_human: true }, { id: stamp.ref.id, tool: 'Bash', action }));
+    } else if (parent !== null && content.startsWith('<bash-std')) {
+      const printed = ['bash-stdout', 'bash-stderr'].flatMap((tag) => prompts.readElement(content, tag) ?? []);
+      this.#add(make.result(stamp, { id: parent, ok: null, exit: null, output: printed.join('\n') }));
     }
   }
 
-  #readResult(block: Row, data: Row, stamp: Stamp): void {
+  /** A sub-agent's message. Its edits change the same files. */
+  #readProgress(data: Row, stamp: make.Stamp): void {
+    for (const block of toBlocks(getRow(getRow(data, 'message'), 'message').content)) {
+      if (tools.EDIT_TOOLS.has(getText(block, 'name') ?? '')) this.#readCall(block, stamp);
+      else if (this.#state.calls.has(getText(block, 'tool_use_id') ?? '')) this.#readResult(block, {}, stamp);
+    }
+  }
+
+  /** Of what a call says about background work: that it has ended. */
+  #readEndings(call: { tool: string; input: Row }, result: { text: string; data: Row }, stamp: make.Stamp): void {
+    if (!tools.isAboutTasks(call.tool)) return;
+    for (const { task, ...outcome } of tools.readEndings(call, result)) {
+      const id = takeCall(this.#state.launched, task);
+      if (id !== undefined) this.#add(make.result(stamp, { id, ...outcome }));
+    }
+  }
+
+  #readResult(block: Row, data: Row, stamp: make.Stamp): void {
     const id = getText(block, 'tool_use_id');
     if (id === null) return;
     const text = joinText(block.content);
     const call = takeCall(this.#state.calls, id);
-    if (call !== undefined && PLAN_TOOLS.has(call.tool)) {
+    if (call !== undefined && tools.PLAN_TOOLS.has(call.tool)) {
       if (block.is_error !== true) this.#addPlan(this.#tasks.apply(call.tool, call.input, { text, data }), stamp);
       return;
     }
-    this.#events.settle(id.toWellFormed(), (action) => refineAction(action, data, text));
-    const launched = isDelegate(call?.tool) && block.is_error !== true ? readLaunch(text, data) : null;
+    const isSideEdit = stamp.sidechain === true && tools.EDIT_TOOLS.has(call?.tool ?? '');
+    const isDropped = isSideEdit && block.is_error === true;
+    this.#events.settle(id.toWellFormed(), (action) => (isDropped ? null : tools.refineAction(action, data, text)));
+    if (isDropped) return;
+    const launched = isDelegate(call?.tool) && block.is_error !== true ? tools.readLaunch(text, data) : null;
     if (launched !== null) {
       this.#noteLaunch(launched, id);
       return;
     }
-    const outcome = readOutcome(block, text, data);
-    this.#add(makeResult(stamp, { id, ...outcome }), ...makeInjected(stamp, outcome.output));
+    const command = block.is_error === true ? null : tools.readCommandLaunch(text, data);
+    if (command !== null) this.#noteLaunch(command, id);
     if (call !== undefined && block.is_error !== true) this.#readEndings(call, { text, data }, stamp);
+    const outcome = tools.readOutcome(block, text, data);
+    this.#add(make.result(stamp, { id, ...outcome }), ...make.injected(stamp, outcome.output));
     const isAnswered = call?.tool === 'AskUserQuestion' && block.is_error !== true;
-    const answer = (isAnswered ? readAnswers(text, data) : null) ?? readRejection(text);
+    const answer = (isAnswered ? prompts.readAnswers(text, data) : null) ?? prompts.readRejection(text);
     if (answer !== null) this.#addPrompts([{ text: answer }], stamp);
   }
 
@@ -258,7 +221,7 @@ class Conversation implements RowReader {
     for (const oldest of launched.keys()) if (launched.size > MAX_LAUNCHED) launched.delete(oldest);
   }
 
-  #readAssistant(row: Row, place: Stamp): void {
+  #readAssistant(row: Row, place: make.Stamp): void {
     const message = getRow(row, 'message');
     const model = getText(message, 'model');
     const isSynthetic = model === '<synthetic>';
@@ -269,9 +232,10 @@ class Conversation implements RowReader {
       if (type === 'tool_use') this.#readCall(block, stamp);
       else if (type === 'text') {
         const text = getText(block, 'text') ?? '';
-        if (row.isApiErrorMessage === true) this.#add(makeLimit(stamp, text));
-        else if (!isSynthetic && this.#isNewText(text)) this.#add(...makeReply(stamp, text));
-      } else if (!SILENT_BLOCKS.has(type)) countUnknown(this.#stats, `assistant/${type}`);
+        if (row.isApiErrorMessage === true) this.#add(make.limit(stamp, text));
+        else if (!isSynthetic && this.#isNewText(text)) this.#add(...make.reply(stamp, text));
+      } else if (type === 'thinking') this.#add(...make.thought(stamp, getText(block, 'thinking') ?? ''));
+      else if (!rows.SILENT_BLOCKS.has(type)) countUnknown(this.#stats, `assistant/${type}`);
     }
   }
 
@@ -286,22 +250,22 @@ class Conversation implements RowReader {
     return isNew;
   }
 
-  #readCall(block: Row, stamp: Stamp): void {
+  #readCall(block: Row, stamp: make.Stamp): void {
     const id = getText(block, 'id');
     const tool = getText(block, 'name');
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(block, 'input');
-    this.#state.calls.set(id, { tool, input: PLAN_TOOLS.has(tool) || isAboutTasks(tool) ? input : {} });
-    if (tool === 'TodoWrite') this.#add(makePlan(stamp, readTodos(input)));
-    if (PLAN_TOOLS.has(tool)) return;
-    const action = describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
-    const event = makeCall(stamp, { id, tool, action });
+    this.#state.calls.set(id, { tool, input: tools.PLAN_TOOLS.has(tool) || tools.isAboutTasks(tool) ? input : {} });
+    if (tools.PLAN_TOOLS.has(tool)) return;
+    const action = tools.describeCall({ tool, input, cwd: this.#state.cwd }, this.#files);
+    const event = make.call(stamp, { id, tool, action });
     this.#closeBoundary();
-    if (event.type === 'call' && REFINED_TOOLS.has(tool)) this.#events.addWaiting(event);
+    const waits = tools.REFINED_TOOLS.has(tool) || (stamp.sidechain === true && action.kind === 'edit');
+    if (event.type === 'call' && waits) this.#events.addWaiting(event);
     else this.#events.add(event);
   }
 
-  #readSystem(row: Row, stamp: Stamp): void {
+  #readSystem(row: Row, stamp: make.Stamp): void {
     if (row.subtype === 'compact_boundary') {
       this.#closeBoundary();
       this.#state.boundary = stamp;
@@ -309,60 +273,66 @@ class Conversation implements RowReader {
     }
     // Claude Code retries most errors by itself; the last one of a row comes as a message.
     const isRetried = getNumber(row, 'retryAttempt') !== null;
-    if (row.subtype === 'api_error' && !isRetried) this.#add(makeLimit(stamp, describeApiError(row)));
+    if (row.subtype === 'api_error' && !isRetried) this.#add(make.limit(stamp, describeApiError(row)));
   }
 
-  #readAttachment(attachment: Row, stamp: Stamp): void {
+  #readAttachment(attachment: Row, stamp: make.Stamp): void {
     const { type, content } = attachment;
     if (type === 'queued_command') this.#readQueued(attachment, stamp);
-    else if (type === 'teammate_mailbox') this.#addPrompts(readMailbox(attachment), stamp);
+    else if (type === 'teammate_mailbox') this.#addPrompts(prompts.readMailbox(attachment), stamp);
     else if (type === 'task_reminder') this.#addPlan(this.#tasks.merge(content), stamp);
     else {
       for (const text of Array.isArray(content) ? content : [content]) {
-        if (typeof text === 'string') this.#add(...makeInjected(stamp, text));
+        if (typeof text === 'string') this.#add(...make.injected(stamp, text));
       }
     }
   }
 
-  #readQueued(attachment: Row, stamp: Stamp): void {
+  #readQueued(attachment: Row, stamp: make.Stamp): void {
     this.#readNotification(attachment.prompt, stamp);
     const mode = getText(attachment, 'commandMode') ?? 'prompt';
     if (mode !== 'prompt' || attachment.isMeta === true) return;
-    const said = readContent(attachment.prompt);
-    const isHuman = isHumanOrigin(attachment);
+    const said = prompts.readContent(attachment.prompt);
+    const isHuman = prompts.isHumanOrigin(attachment);
     const heard = isHuman ? said : said.filter(({ from }) => from !== undefined);
-    this.#addPrompts(heard, stamp, attachment.prompt);
+    this.#addPrompts(heard, stamp, { content: attachment.prompt, steering: true });
   }
 
-  #readQueue(row: Row, stamp: Stamp): void {
+  #readQueue(row: Row, stamp: make.Stamp): void {
     const content = getText(row, 'content');
-    if (row.operation === 'enqueue' && content !== null) this.#queue.enqueue(content, stamp);
-    else if (row.operation === 'dequeue') this.#queue.leave(content);
+    if (row.operation === 'enqueue' && content !== null) {
+      this.#readNotification(content, stamp);
+      this.#queue.enqueue(content, stamp);
+    } else if (row.operation === 'dequeue') this.#queue.leave(content);
     else if (row.operation === 'popAll') this.#queue.clear();
     else if (row.operation === 'remove') {
       const prompt = this.#queue.deliver(content);
       if (prompt === null) return;
       this.#events.release();
-      this.#addSaid(prompt.said, prompt.stamp);
+      this.#addSaid(prompt.said, prompt.stamp, true);
     }
   }
 
   /** `content` is what they were read from: a message of another agent is known by it in the queue. */
-  #addPrompts(said: readonly Said[], stamp: Stamp, content?: unknown): void {
+  #addPrompts(
+    said: readonly prompts.Said[],
+    stamp: make.Stamp,
+    { content, steering = false }: { content?: unknown; steering?: boolean } = {},
+  ): void {
     const [first] = said;
     if (first === undefined) return;
     this.#events.release();
     const typed = first.from === undefined ? first.text : joinText(content);
-    if (!this.#queue.recordPrompt(typed)) this.#addSaid(said, stamp);
+    if (!this.#queue.recordPrompt(typed)) this.#addSaid(said, stamp, steering);
   }
 
-  #addSaid(said: readonly Said[], stamp: Stamp): void {
-    for (const { text, from } of said) this.#add(...makePrompt(stamp, text, from));
+  #addSaid(said: readonly prompts.Said[], stamp: make.Stamp, steering = false): void {
+    for (const { text, from } of said) this.#add(...make.prompt(stamp, text, { from, steering }));
   }
 
-  #addCompaction(stamp: Stamp, summary: string | null): void {
+  #addCompaction(stamp: make.Stamp, summary: string | null): void {
     this.#events.release();
-    this.#events.add(makeCompaction(this.#state.boundary ?? stamp, summary));
+    this.#events.add(make.compaction(this.#state.boundary ?? stamp, summary));
     this.#state.boundary = null;
   }
 
@@ -371,8 +341,8 @@ class Conversation implements RowReader {
     if (this.#state.boundary !== null) this.#addCompaction(this.#state.boundary, null);
   }
 
-  #addPlan(plan: PlanItem[] | null, stamp: Stamp): void {
-    if (plan !== null) this.#add(makePlan(stamp, plan));
+  #addPlan(plan: PlanItem[] | null, stamp: make.Stamp): void {
+    if (plan !== null) this.#add(make.plan(stamp, plan));
   }
 
   #add(...events: Event[]): void {

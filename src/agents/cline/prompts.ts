@@ -2,7 +2,7 @@ const TYPED = /^\s*<user_input(?: [^<>\n]{0,200})?>([\s\S]*?)<\/user_input>/;
 const NOT_HUMAN =
   /^\s*(?:<(?:hook_context|environment_details|system|explicit_instructions|file_content|error)[\s_>-]|Context summary:)/;
 
-/** What the human said at the beginning of a text, before mentioned files; null when the program speaks. */
+/** What the human said at the beginning of a text, before mentioned files; null for text of the program. */
 export function readHumanText(text: string): string | null {
   const typed = TYPED.exec(text)?.[1]?.trim();
   if (typed !== undefined) return typed === '' ? null : typed;

@@ -4,8 +4,7 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
-import { asRow, getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
-import { toMs } from '../shared/make-events.ts';
+import { asRow, getRow, getText, parseAny, parseRow, type Row, toMs } from '../shared/json.ts';
 import { readHumanText } from './prompts.ts';
 
 const EXTENSION = 'saoudrizwan.claude-dev';
@@ -73,7 +72,7 @@ export function inspectFile(path: string): FoundSession | null {
   return basename(path) === TASK_FILE ? inspectTask(path) : null;
 }
 
-const MAX_TITLE_BYTES = 200;
+const MAX_TITLE_BYTES = 2000;
 
 function inspectSession(path: string): FoundSession | null {
   const head = readHead(path, HEAD_BYTES);

@@ -1,14 +1,6 @@
 import { join } from 'node:path';
 import { DEFAULT_DIALECT, HOOK_EVENTS, type HookDialect, readDefaultInput } from '../hook-input.ts';
-import {
-  describeEntries,
-  formatHookCommand,
-  type HookHost,
-  type HookPlace,
-  makeServerCommand,
-  parseHookCommand,
-  type WholeFile,
-} from '../hook-setup.ts';
+import * as setup from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 import { getRow, getText } from '../shared/json.ts';
 
@@ -33,7 +25,7 @@ export const clineHook: HookDialect = {
 };
 
 /** Cline runs each file named after an event. Ours have an extension, to fit beside the user's own, which has none. */
-export const clineHookHost: HookHost = {
+export const clineHookHost: setup.HookHost = {
   agent: 'cline',
   title: 'Cline',
   program: 'cline',
@@ -44,16 +36,20 @@ export const clineHookHost: HookHost = {
     // There are no servers for one project.
     if (place.scope === 'project') return hooks;
     const path = join(place.folder, 'data', 'settings', 'cline_mcp_settings.json');
-    const server = { section: 'mcpServers', value: { ...makeServerCommand(place.launcher, 'cline') } };
-    return [...hooks, describeEntries('cline', path, { server })];
+    const server = { section: 'mcpServers', value: { ...setup.makeServerCommand(place.launcher, 'cline') } };
+    return [...hooks, setup.describeEntries('cline', path, { server })];
   },
 };
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
 
-function describeHookFile({ folder, launcher, platform }: HookPlace, event: string): WholeFile {
+function describeHookFile({ folder, launcher, platform }: setup.HookPlace, event: string): setup.WholeFile {
   const isWindows = platform === 'win32';
-  const command = formatHookCommand(launcher, { agent: 'cline', event, shell: isWindows ? 'powershell' : 'posix' });
+  const command = setup.formatHookCommand(launcher, {
+    agent: 'cline',
+    event,
+    shell: isWindows ? 'powershell' : 'posix',
+  });
   return {
     kind: 'whole',
     agent: 'cline',
@@ -63,7 +59,7 @@ function describeHookFile({ folder, launcher, platform }: HookPlace, event: stri
     parse: (content) => {
       if (!content.includes(MARK)) return null;
       const line = /^(?:exec |\$input \| & )(.*)$/m.exec(content)?.[1] ?? '';
-      return parseHookCommand(line.trimEnd(), 'cline');
+      return setup.parseHookCommand(line.trimEnd(), 'cline');
     },
   };
 }

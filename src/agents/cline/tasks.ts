@@ -1,21 +1,11 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
-import type { FoundSession, ReadStats } from '../agent.ts';
+import { countUnknown, type FoundSession, type ReadStats } from '../agent.ts';
 import { makeOtherAction, makePatchAction, makeTextAction, parseInput, type ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
-import { asRow, countUnknown, getRow, getText, listTexts, type Row, toBlocks } from '../shared/json.ts';
-import {
-  makeCall,
-  makeInjected,
-  makePlan,
-  makePrompt,
-  makeReply,
-  makeResult,
-  makeStamp,
-  type Stamp,
-  toTimestamp,
-} from '../shared/make-events.ts';
+import { asRow, getRow, getText, type Row, toTimestamp } from '../shared/json.ts';
+import * as make from '../shared/make-events.ts';
 import { describeMcpFileCall } from '../shared/mcp-files.ts';
-import { dropElements, readChecklist } from '../shared/message-text.ts';
+import { dropElements, listTexts, readChecklist, toBlocks } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { readAddedTexts, readWrapped } from './prompts.ts';
 
@@ -55,55 +45,56 @@ export class TaskReader {
   *read(message: Row, line: number): Generator<Event> {
     this.#model = getText(getRow(message, 'modelInfo'), 'modelId', 'id') ?? this.#model;
     const { cwd } = this.#session;
-    const stamp = makeStamp({ at: toTimestamp(message.ts), line, id: getText(message, 'id'), cwd, model: this.#model });
+    const at = toTimestamp(message.ts);
+    const stamp = make.stamp({ at, line, id: getText(message, 'id'), cwd, model: this.#model });
     const blocks = toBlocks(message.content);
     if (message.role === 'assistant') for (const block of blocks) yield* this.#readAssistant(stamp, block);
     else if (message.role === 'user') yield* this.#readUser(stamp, blocks);
     else countUnknown(this.#stats, `role/${getText(message, 'role') ?? ''}`);
   }
 
-  *#readAssistant(stamp: Stamp, block: Row): Generator<Event> {
+  *#readAssistant(stamp: make.Stamp, block: Row): Generator<Event> {
     if (block.type === 'tool_use') {
       const call = { tool: getText(block, 'name') ?? '', input: getRow(block, 'input') };
       yield* this.#readCall(stamp, call, getText(block, 'id'));
     } else if (block.type === 'text') {
       const { said, call } = splitReply(getText(block, 'text') ?? '');
-      yield* makeReply(stamp, said.trim());
+      yield* make.reply(stamp, said.trim());
       if (call !== null) yield* this.#readCall(stamp, call, null);
     }
   }
 
-  *#readCall(stamp: Stamp, { tool, input }: Omit<ToolCall, 'cwd'>, id: string | null): Generator<Event> {
+  *#readCall(stamp: make.Stamp, { tool, input }: Omit<ToolCall, 'cwd'>, id: string | null): Generator<Event> {
     const { task_progress: progress, ...rest } = input;
     const items = typeof progress === 'string' ? readChecklist(progress) : [];
     if (typeof progress === 'string' && items.length > 0 && progress !== this.#lastPlan) {
       this.#lastPlan = progress;
-      yield makePlan(stamp, items);
+      yield make.plan(stamp, items);
     }
     this.#last = { id: id ?? `${stamp.ref.line}`, tool };
     if (id !== null) this.#open.set(id, tool);
-    if (SAYING_TOOLS.has(tool)) return yield* makeReply(stamp, getText(input, 'result', 'response') ?? '');
+    if (SAYING_TOOLS.has(tool)) return yield* make.reply(stamp, getText(input, 'result', 'response') ?? '');
     const action = toAction({ tool, input: rest, cwd: this.#session.cwd }, this.#files);
-    yield makeCall(stamp, { ...this.#last, action: action ?? makeOtherAction(rest) });
+    yield make.call(stamp, { ...this.#last, action: action ?? makeOtherAction(rest) });
   }
 
-  *#readUser(stamp: Stamp, blocks: readonly Row[]): Generator<Event> {
+  *#readUser(stamp: make.Stamp, blocks: readonly Row[]): Generator<Event> {
     let result: string[] | null = null;
     for (const block of blocks) {
       if (block.type === 'tool_result') yield* this.#readNativeResult(stamp, block);
       const text = block.type === 'text' ? (getText(block, 'text') ?? '') : '';
-      for (const added of readAddedTexts(text)) yield* makeInjected(stamp, added);
+      for (const added of readAddedTexts(text)) yield* make.injected(stamp, added);
       if (/^\s*<environment_details>/.test(text)) continue;
       if (RESULT.test(text)) {
         if (result !== null) yield* this.#readOutput(stamp, this.#last, result);
         result = [text.replace(RESULT, '')].filter((rest) => rest !== '');
       } else if (result !== null) result.push(text);
-      else yield* makePrompt(stamp, readWrapped(text)?.said ?? '');
+      else yield* make.prompt(stamp, readWrapped(text)?.said ?? '');
     }
     if (result !== null) yield* this.#readOutput(stamp, this.#last, result);
   }
 
-  *#readNativeResult(stamp: Stamp, block: Row): Generator<Event> {
+  *#readNativeResult(stamp: make.Stamp, block: Row): Generator<Event> {
     const id = getText(block, 'tool_use_id');
     const tool = id === null ? undefined : takeCall(this.#open, id);
     const call = id === null || tool === undefined ? this.#last : { id, tool };
@@ -112,7 +103,7 @@ export class TaskReader {
   }
 
   /** The human's answer or remark comes instead of the result that it is about, or after it. */
-  *#readOutput(stamp: Stamp, call: Call | null, texts: readonly string[]): Generator<Event> {
+  *#readOutput(stamp: make.Stamp, call: Call | null, texts: readonly string[]): Generator<Event> {
     const isForeign = call !== null && SHOWING_TOOLS.has(call.tool);
     const heard = texts.map((text, index) => (isForeign && index === 0 ? null : readWrapped(text)));
     const isAnswer = heard[0]?.wrapper === 'answer' || heard[0]?.wrapper === 'user_message';
@@ -120,9 +111,9 @@ export class TaskReader {
       const output = texts.join('\n').trim();
       const exited = call.tool === 'execute_command' ? EXITED.exec(output)?.[1] : undefined;
       const exit = exited === undefined ? null : Number(exited);
-      yield makeResult(stamp, { id: call.id, ok: exit === null ? !DENIED.test(output) : exit === 0, exit, output });
+      yield make.result(stamp, { id: call.id, ok: exit === null ? !DENIED.test(output) : exit === 0, exit, output });
     }
-    for (const part of heard) yield* makePrompt(stamp, part?.said ?? '');
+    for (const part of heard) yield* make.prompt(stamp, part?.said ?? '');
   }
 }
 
@@ -164,8 +155,8 @@ function readParameters(body: string): Row {
 function toAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
   const given = getText(input, 'absolutePath', 'path');
   const path = given === null ? null : resolveFilePath(given.trim(), cwd);
-  const fromText = (name: string, make: (text: string) => Action): Action | null =>
-    makeTextAction(getText(input, name), make);
+  const fromText = (name: string, build: (text: string) => Action): Action | null =>
+    makeTextAction(getText(input, name), build);
   switch (tool) {
     case 'execute_command':
       return fromText('command', (command) => ({ kind: 'command', command, background: false }));

@@ -1,39 +1,27 @@
-import type { Event } from '../../model/event.ts';
+import type { Action, Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
-import type { Agent, FoundSession, ReadStats } from '../agent.ts';
-import { TouchedFiles } from '../shared/files.ts';
+import { type Agent, countUnknown, countUnreadable, type FoundSession, type ReadStats } from '../agent.ts';
+import { makeOtherAction, makePatchAction, makeTextAction } from '../shared/actions.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
-  countUnknown,
-  countUnreadable,
   getNumber,
   getRow,
   getText,
-  listBlockTexts,
   parseAny,
   parseRow,
   type Row,
-  toBlocks,
   toRows,
-} from '../shared/json.ts';
-import {
-  type CallOutcome,
-  makeCall,
-  makeCompaction,
-  makeInjected,
-  makePrompt,
-  makeReply,
-  makeResult,
-  makeStamp,
-  type Stamp,
   toTimestamp,
-} from '../shared/make-events.ts';
+} from '../shared/json.ts';
+import * as make from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
+import { listBlockTexts, toBlocks } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { sortResults } from '../shared/result-order.ts';
 import { readAddedTexts, readHumanText } from './prompts.ts';
 import { findCompanion, findSessions, inspectFile, isSessionFile, listTranscripts, readManifest } from './sessions.ts';
 import { TaskReader } from './tasks.ts';
-import { toActions } from './tools.ts';
 
 export const clineAgent: Agent = {
   name: 'cline',
@@ -52,7 +40,7 @@ function readJsonFile(path: string): unknown {
   return file === null || file.size > MAX_FILE_BYTES ? undefined : parseAny(file.bytes.toString('utf8'));
 }
 
-/** Null for what is not an object, which counts as unreadable. */
+/** Null for anything but an object, which counts as unreadable. */
 function readMessage(value: unknown, stats: ReadStats): Row | null {
   const message = asRow(value);
   if (message === null) countUnreadable(stats);
@@ -63,7 +51,6 @@ function readMessage(value: unknown, stats: ReadStats): Row | null {
 function* readTask(session: FoundSession, stats: ReadStats): Generator<Event> {
   const messages = readJsonFile(session.path);
   if (!Array.isArray(messages)) return countUnreadable(stats);
-  stats.sessionId = session.id;
   const reader = new TaskReader(session, stats);
   for (const [index, value] of messages.entries()) {
     const message = readMessage(value, stats);
@@ -74,7 +61,6 @@ function* readTask(session: FoundSession, stats: ReadStats): Generator<Event> {
 function* readSession(session: FoundSession, stats: ReadStats): Generator<Event> {
   const file = asRow(readJsonFile(session.path));
   if (file === null || !Array.isArray(file.messages)) return countUnreadable(stats);
-  stats.sessionId = getText(file, 'sessionId') ?? session.id;
   stats.agentVersion = getText(getRow(file, 'origin'), 'version');
   const reader = new SessionReader(session, stats);
   const compaction = readCompaction(session.path);
@@ -134,62 +120,62 @@ class SessionReader {
   }
 
   makeSummary({ at, summary }: Compaction, line: number): Event {
-    return makeCompaction(this.#stamp(line, null, at), summary);
+    return make.compaction(this.#stamp(line, null, at), summary);
   }
 
-  #stamp(line: number, id: string | null, at: string | null): Stamp {
-    return makeStamp({ at, line, id, cwd: this.#session.cwd, model: this.#model, branch: this.#branch });
+  #stamp(line: number, id: string | null, at: string | null): make.Stamp {
+    return make.stamp({ at, line, id, cwd: this.#session.cwd, model: this.#model, branch: this.#branch });
   }
 
-  *#readAssistant(stamp: Stamp, block: Row): Generator<Event> {
+  *#readAssistant(stamp: make.Stamp, block: Row): Generator<Event> {
     const type = getText(block, 'type') ?? '';
-    if (type === 'text') yield* makeReply(stamp, getText(block, 'text') ?? '');
+    if (type === 'text') yield* make.reply(stamp, getText(block, 'text') ?? '');
     else if (type === 'tool_use') yield* this.#readCall(stamp, block);
     else if (type !== 'thinking' && type !== 'redacted_thinking' && type !== 'reasoning') {
       countUnknown(this.#stats, `assistant/${type}`);
     }
   }
 
-  *#readCall(stamp: Stamp, block: Row): Generator<Event> {
+  *#readCall(stamp: make.Stamp, block: Row): Generator<Event> {
     const id = getText(block, 'id');
     const tool = getText(block, 'name') ?? '';
     if (id === null) return;
     const actions = toActions({ tool, input: block.input, cwd: this.#session.cwd }, this.#files);
     const ids = actions.map((_, index) => (actions.length === 1 ? id : `${id}.${index + 1}`));
     this.#open.set(id, { ids, asks: actions[0]?.kind === 'ask' });
-    for (const [index, action] of actions.entries()) yield makeCall(stamp, { id: ids[index] ?? id, tool, action });
+    for (const [index, action] of actions.entries()) yield make.call(stamp, { id: ids[index] ?? id, tool, action });
   }
 
-  *#readUser(stamp: Stamp, block: Row, metadata: Row): Generator<Event> {
+  *#readUser(stamp: make.Stamp, block: Row, metadata: Row): Generator<Event> {
     const type = getText(block, 'type') ?? '';
     if (type === 'text') {
       const text = getText(block, 'text') ?? '';
-      for (const added of readAddedTexts(text)) yield* makeInjected(stamp, added);
+      for (const added of readAddedTexts(text)) yield* make.injected(stamp, added);
       const byProgram = metadata.displayRole === 'system' || getText(metadata, 'kind') !== null;
       if (byProgram || this.#session.parent !== null) return;
-      yield* makePrompt(stamp, readHumanText(text) ?? '');
+      yield* make.prompt(stamp, readHumanText(text) ?? '');
     } else if (type === 'tool_result') yield* this.#readResult(stamp, block);
     else if (type !== 'image' && type !== 'file' && type !== 'document') countUnknown(this.#stats, `user/${type}`);
   }
 
-  *#readResult(stamp: Stamp, block: Row): Generator<Event> {
+  *#readResult(stamp: make.Stamp, block: Row): Generator<Event> {
     const id = getText(block, 'tool_use_id');
     if (id === null) return;
     const call = takeCall(this.#open, id) ?? { ids: [id], asks: false };
     const results = readResults(block.content);
     const failed = block.is_error === true;
     if (call.asks && !failed) {
-      for (const { output } of results) yield* makePrompt(stamp, output);
+      for (const { output } of results) yield* make.prompt(stamp, output);
       return;
     }
     const outcomes = results.length === call.ids.length ? results : [joinResults(results)];
     for (const [index, result] of outcomes.entries()) {
-      yield makeResult(stamp, { ...result, id: call.ids[index] ?? id, ok: failed ? false : result.ok });
+      yield make.result(stamp, { ...result, id: call.ids[index] ?? id, ok: failed ? false : result.ok });
     }
   }
 }
 
-type Result = Omit<CallOutcome, 'id' | 'refused'>;
+type Result = Omit<make.CallOutcome, 'id' | 'refused'>;
 
 /** A result for each action of the call; a tool with one action may return plain text. */
 function readResults(content: unknown): Result[] {
@@ -220,4 +206,76 @@ function joinResults(results: readonly Result[]): Result {
   const failed = results.find((result) => result.ok === false);
   const output = results.map((result) => result.output).join('\n');
   return { ok: failed === undefined ? (results[0]?.ok ?? null) : false, exit: failed?.exit ?? null, output };
+}
+
+/** What a tool call does. Some tools do several things in one call: each is an action of its own. */
+function toActions(call: { tool: string; input: unknown; cwd: string | null }, files: TouchedFiles): Action[] {
+  const { tool, input, cwd } = call;
+  const known = toKnownActions(tool, input, cwd);
+  const all = known.length > 0 ? known : [describeMcpFileCall({ tool, input: asRow(input) ?? {}, cwd }, files)];
+  const actions = all.filter((action) => action !== null);
+  return actions.length > 0 ? actions : [makeOtherAction(input)];
+}
+
+function toKnownActions(tool: string, input: unknown, cwd: string | null): (Action | null)[] {
+  const fields = asRow(input) ?? {};
+  switch (tool) {
+    case 'read_files':
+      return listOf(input, 'files', 'paths', 'file_paths').map((file) => {
+        const path = typeof file === 'string' ? file : getText(asRow(file) ?? {}, 'path');
+        return path === null ? null : { kind: 'read', path: resolveFilePath(path, cwd) };
+      });
+    case 'run_commands':
+      return listOf(input, 'commands', 'command', 'cmd').map((command) => toCommand(command, fields));
+    case 'search_codebase':
+      return listOf(input, 'queries').map((query) => {
+        const text = typeof query === 'string' ? query : null;
+        return makeTextAction(text, (pattern) => ({ kind: 'search', pattern, path: null }));
+      });
+    case 'web_search':
+      return [makeTextAction(getText(fields, 'query'), (pattern) => ({ kind: 'search', pattern, path: null }))];
+    case 'fetch_web_content':
+      return listOf(input, 'requests').map((request) => {
+        return makeTextAction(getText(asRow(request) ?? {}, 'url'), (url) => ({ kind: 'fetch', url }));
+      });
+    case 'editor':
+      return [toEdit(fields, cwd)];
+    case 'apply_patch':
+      return [makePatchAction(typeof input === 'string' ? input : getText(fields, 'input'), cwd)];
+    case 'ask_question':
+    case 'ask_followup_question':
+      return [makeTextAction(getText(fields, 'question'), (question) => ({ kind: 'ask', question }))];
+    case 'spawn_agent':
+    case 'new_task':
+      return [makeTextAction(getText(fields, 'task', 'prompt', 'context'), (task) => ({ kind: 'delegate', task }))];
+    default:
+      return [];
+  }
+}
+
+/** Inputs may be a list, one thing, or an object that has either under one of the names. */
+function listOf(input: unknown, ...names: readonly string[]): readonly unknown[] {
+  const fields = asRow(input);
+  const name = names.find((candidate) => fields?.[candidate] !== undefined);
+  const value = fields === null || name === undefined ? input : fields[name];
+  return Array.isArray(value) ? value : [value];
+}
+
+function toCommand(given: unknown, fields: Row): Action | null {
+  const background = fields.background === true || fields.run_in_background === true;
+  const { command, args } = asRow(given) ?? {};
+  const words: unknown[] = [command, ...(Array.isArray(args) ? args : [])];
+  const line = typeof given === 'string' ? given : words.filter((word) => typeof word === 'string').join(' ') || null;
+  return makeTextAction(line, (text) => ({ kind: 'command', command: text, background }));
+}
+
+function toEdit(fields: Row, cwd: string | null): Action | null {
+  const given = getText(fields, 'path');
+  if (given === null) return null;
+  const path = resolveFilePath(given, cwd);
+  const old = getText(fields, 'old_text', 'old_str');
+  const change = old === null && getNumber(fields, 'insert_line') === null ? 'created' : 'edited';
+  const before = (old ?? '').toWellFormed();
+  const after = (getText(fields, 'new_text', 'new_str', 'file_text') ?? '').toWellFormed();
+  return { kind: 'edit', edits: [{ path, change, before, after }] };
 }

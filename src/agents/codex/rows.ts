@@ -66,9 +66,9 @@ const EVENTLESS_EVENTS = new Set(
   (
     'agent_reasoning agent_reasoning_raw_content agent_reasoning_section_break context_compacted ' +
     'entered_review_mode exited_review_mode exec_command_end image_generation_end item_started ' +
-    'session_configured shutdown_complete sub_agent_activity task_complete task_started ' +
+    'session_configured shutdown_complete sub_agent_activity ' +
     'thread_goal_updated thread_name_updated thread_rolled_back thread_settings_applied ' +
-    'turn_complete turn_diff turn_started view_image_tool_call warning web_search_end'
+    'turn_diff view_image_tool_call warning web_search_end'
   ).split(' '),
 );
 const EVENTLESS_FAMILY = /^(?:collab_|dynamic_tool_|guardian_|hook_|mcp_startup_|model_|plan_|realtime_|request_)/;

@@ -2,11 +2,10 @@ import { basename, dirname, join } from 'node:path';
 import { cutToBytes } from '../../model/text.ts';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { FoundSession } from '../agent.ts';
+import type { FoundSession, RecallSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
-import { asRow, getNumber, getRow, getText, listTexts, parseAny, parseRow, type Row } from '../shared/json.ts';
-import { toMs } from '../shared/make-events.ts';
-import { findOwnWords } from '../shared/message-text.ts';
+import { asRow, getNumber, getRow, getText, parseAny, parseRow, type Row, toMs } from '../shared/json.ts';
+import { findOwnWords, listTexts } from '../shared/message-text.ts';
 import { findHumanText } from './rows.ts';
 
 const TREES = ['sessions', 'archived_sessions'];
@@ -50,13 +49,13 @@ export function findSibling(path: string, rollout: string): string | null {
   return null;
 }
 
-/** A rewound session goes on in another file under the same id: the one changed last is the session. */
-export function findSessions(machine: Machine): Iterable<FoundSession> {
+/** A rewound session continues in another file under the same id: the file that changed last is the session. */
+export function findSessions(machine: Machine, recall?: RecallSession): Iterable<FoundSession> {
   const home = findAgentHome('codex', machine);
   const found = new Map<string, FoundSession>();
   if (home === null) return [];
   const names = readNames(home);
-  for (const session of inspectAll(listRollouts(home), inspectFile)) {
+  for (const session of inspectAll(listRollouts(home), inspectFile, recall)) {
     const { id, path, changedMs } = session;
     const other = found.get(id);
     const isLater = changedMs === other?.changedMs ? path > other.path : changedMs > (other?.changedMs ?? -1);
@@ -165,7 +164,7 @@ function findBase(payload: Row): HistoryBase | null {
 }
 
 const PROMPT_MARKS = ['"type":"user_message"', '"type":"UserMessage"'];
-const MAX_TITLE_BYTES = 200;
+const MAX_TITLE_BYTES = 2000;
 
 /** The first prompt, where the head of the file reaches that far. */
 function findFirstPrompt(bytes: Buffer): string | null {

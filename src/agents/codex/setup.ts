@@ -1,15 +1,9 @@
 import { join } from 'node:path';
 import { parse, TomlError } from 'smol-toml';
 import * as v from 'valibot';
+import { catchError } from '../../errors.ts';
 import { readHead } from '../../platform/external-file.ts';
-import {
-  describeEntries,
-  type HookHost,
-  type HookTrust,
-  makeHandlers,
-  makeServerCommand,
-  TIMEOUT_SECONDS,
-} from '../hook-setup.ts';
+import * as setup from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 
 /** Codex limits the timeout of these events, whatever the settings ask for. */
@@ -23,7 +17,7 @@ const UNLIMITED = { additionalContextLimit: 0 };
  * Codex runs a hook only after the user has reviewed it, and then stores a hash of it in `config.toml` under
  * `hooks.state`. We read these hashes to say whether the review is done, and never write them: that would bypass it.
  */
-const trust: HookTrust = {
+const trust: setup.HookTrust = {
   step: 'start codex, review the hooks where it says "Hooks need review", and choose to trust them; /hooks shows them later',
   readNoted: readTrustedHashes,
   nameKey: (file, { event, group, index }) => {
@@ -32,7 +26,7 @@ const trust: HookTrust = {
   },
 };
 
-export const codexHookHost: HookHost = {
+export const codexHookHost: setup.HookHost = {
   agent: 'codex',
   title: 'Codex',
   program: 'codex',
@@ -40,12 +34,12 @@ export const codexHookHost: HookHost = {
   projectFolder: '.codex',
   trust,
   listFiles: ({ folder, launcher }) => [
-    describeEntries('codex', join(folder, 'hooks.json'), {
+    setup.describeEntries('codex', join(folder, 'hooks.json'), {
       form: 'grouped',
-      handlers: makeHandlers('codex', launcher, ({ event, moment, command }) => ({
+      handlers: setup.makeHandlers('codex', launcher, ({ event, moment, command }) => ({
         type: 'command',
         command,
-        timeout: SHORT_EVENTS.includes(event) ? SHORT_SECONDS : TIMEOUT_SECONDS,
+        timeout: SHORT_EVENTS.includes(event) ? SHORT_SECONDS : setup.TIMEOUT_SECONDS,
         ...(moment === 'start' || moment === 'prompt' ? UNLIMITED : {}),
       })),
     }),
@@ -54,7 +48,7 @@ export const codexHookHost: HookHost = {
       agent: 'codex',
       path: join(folder, 'config.toml'),
       section: 'mcp_servers',
-      value: { ...makeServerCommand(launcher, 'codex') },
+      value: { ...setup.makeServerCommand(launcher, 'codex') },
     },
   ],
 };
@@ -70,20 +64,12 @@ const stateSchema = v.object({
 /** Empty when the settings cannot be parsed. */
 function readTrustedHashes(home: string): Map<string, string> {
   const text = readHead(join(home, 'config.toml'), MAX_CONFIG_BYTES)?.bytes.toString('utf8') ?? '';
-  const config = v.safeParse(stateSchema, parseToml(text));
+  const parsed = catchError(TomlError, null, () => parse(text));
+  const config = v.safeParse(stateSchema, parsed);
   const hashes = new Map<string, string>();
   if (!config.success) return hashes;
   for (const [key, { trusted_hash: hash, enabled }] of Object.entries(config.output.hooks.state)) {
     if (hash !== undefined && enabled !== false) hashes.set(key, hash);
   }
   return hashes;
-}
-
-function parseToml(text: string): unknown {
-  try {
-    return parse(text);
-  } catch (error) {
-    if (!(error instanceof TomlError)) throw error;
-    return null;
-  }
 }

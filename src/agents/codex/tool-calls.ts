@@ -1,28 +1,22 @@
-import type { Action, Event } from '../../model/event.ts';
-import { makeOtherAction, parseInput } from '../shared/actions.ts';
+import { type Action, type Event, limitRawOutput } from '../../model/event.ts';
+import { makeOtherAction, parseInput, readPlanItems } from '../shared/actions.ts';
 import { TouchedFiles } from '../shared/files.ts';
-import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row } from '../shared/json.ts';
-import { makeCall, makePlan, makePrompt, makeResult, type Stamp } from '../shared/make-events.ts';
+import { asRow, getNumber, getRow, getText, parseRow, type Row } from '../shared/json.ts';
+import * as make from '../shared/make-events.ts';
 import { describeMcpFileCall } from '../shared/mcp-files.ts';
-import { toMessageText } from '../shared/message-text.ts';
+import { listTexts, toMessageText } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { findInnerCalls } from './code-mode.ts';
-import {
-  COMMAND_TOOLS,
-  readAnswers,
-  readChanges,
-  readCommand,
-  readCommandLine,
-  readPlan,
-  readToolOutput,
-  toAction,
-} from './tools.ts';
+import * as tools from './tools.ts';
 
 /** A call without an output so far, with what other rows said about it meanwhile. Saved with a bookmark. */
 interface OpenCall {
-  /** What the output is: this call's, that of the call it polls (`origin`), the human's answer, or nothing of use. */
-  output: 'call' | 'origin' | 'human' | 'nowhere';
-  origin: string | null;
+  /** What the output is: this call's, the human's answer, or nothing of use. */
+  output: 'call' | 'human' | 'nowhere';
+  /** The name of what it polls: the output belongs to the call that started that. */
+  polled: string | null;
+  /** Whether it is an event of its own all the same: it writes to what it polls. */
+  writes: boolean;
   edits: boolean;
   commands: readonly string[];
   exits: number[];
@@ -31,8 +25,8 @@ interface OpenCall {
 
 export interface CallsState {
   open: Map<string, OpenCall>;
-  /** Calls whose process or script goes on running, by the name under which it is polled. */
-  running: Map<string, string>;
+  /** Calls whose process or script still runs, by the name under which it is polled, with the output so far. */
+  running: Map<string, { call: string; output: string }>;
   /** Those that MCP servers read or wrote. */
   files: Set<string>;
 }
@@ -47,7 +41,7 @@ export class ToolCalls {
     this.#files = new TouchedFiles(state.files);
   }
 
-  *readCall(stamp: Stamp, payload: Row): Generator<Event> {
+  *readCall(stamp: make.Stamp, payload: Row): Generator<Event> {
     const id = findCallId(payload) ?? `line ${stamp.ref.line}`;
     const isLocalShell = payload.type === 'local_shell_call';
     const name = isLocalShell ? 'local_shell' : (getText(payload, 'name') ?? '');
@@ -62,12 +56,12 @@ export class ToolCalls {
       const namespace = getText(payload, 'namespace');
       const action = namespace === null ? this.#toAction(name, input, stamp) : this.#toMcpAction(name, input, stamp);
       this.#openFor(id, action);
-      yield makeCall(stamp, { id, tool: namespace === null ? name : `${namespace}__${name}`, action });
+      yield make.call(stamp, { id, tool: namespace === null ? name : `${namespace}__${name}`, action });
     }
   }
 
-  #toAction(tool: string, input: unknown, stamp: Stamp): Action {
-    const action = toAction(tool, input, stamp.cwd ?? null);
+  #toAction(tool: string, input: unknown, stamp: make.Stamp): Action {
+    const action = tools.toAction(tool, input, stamp.cwd ?? null);
     return action.kind === 'other' && tool.includes('__') ? this.#toMcpAction(tool, input, stamp) : action;
   }
 
@@ -76,8 +70,8 @@ export class ToolCalls {
   }
 
   #open(id: string, call: Partial<OpenCall>): void {
-    const blank: OpenCall = { output: 'call', origin: null, edits: false, commands: [], exits: [], ok: null };
-    this.#state.open.set(id, { ...blank, ...call });
+    const blank = { polled: null, writes: false, edits: false, commands: [], exits: [], ok: null };
+    this.#state.open.set(id, { output: 'call', ...blank, ...call });
   }
 
   #openFor(id: string, { kind }: Action, commands: readonly string[] = []): void {
@@ -89,18 +83,17 @@ export class ToolCalls {
   }
 
   /** A poll is not a call of its own: its output belongs to the call that started what it asks about. */
-  *#readPoll(stamp: Stamp, id: string, tool: string, input: unknown): Generator<Event> {
+  *#readPoll(stamp: make.Stamp, id: string, tool: string, input: unknown): Generator<Event> {
     const fields = asRow(input) ?? {};
     const name = fields.session_id === undefined ? `cell ${fields.cell_id}` : `${fields.session_id}`;
-    const origin = this.#state.running.get(name);
-    this.#open(id, origin === undefined ? {} : { output: 'origin', origin });
-    if (origin === undefined || getText(fields, 'chars')) {
-      yield makeCall(stamp, { id, tool, action: makeOtherAction(input) });
-    }
+    const isKnown = this.#state.running.has(name);
+    const writes = Boolean(getText(fields, 'chars'));
+    this.#open(id, isKnown ? { polled: name, writes } : {});
+    if (!isKnown || writes) yield make.call(stamp, { id, tool, action: makeOtherAction(input) });
   }
 
   /** A script stands for the commands in it. Its patches have rows of their own. */
-  *#readScript(stamp: Stamp, id: string, source: string): Generator<Event> {
+  *#readScript(stamp: make.Stamp, id: string, source: string): Generator<Event> {
     const inner = findInnerCalls(source);
     const plans = inner.filter(({ name }) => name === 'update_plan');
     for (const { input } of plans) yield* makePlanOf(stamp, input);
@@ -108,7 +101,7 @@ export class ToolCalls {
     if (work.length === 0 && plans.length > 0) return this.#open(id, { output: 'nowhere' });
     const commands = work.flatMap(({ name, input }) => {
       const fields = asRow(input) ?? {};
-      return COMMAND_TOOLS.has(name) ? (readCommandLine(fields.cmd ?? fields.command) ?? []) : [];
+      return tools.COMMAND_TOOLS.has(name) ? (tools.readCommandLine(fields.cmd ?? fields.command) ?? []) : [];
     });
     const [first, ...others] = work;
     const only = others.length === 0 && first?.name !== 'apply_patch' ? first : undefined;
@@ -118,44 +111,49 @@ export class ToolCalls {
       action = { kind: 'command', command: toMessageText(commands.join('\n')), background: false };
     }
     this.#openFor(id, action, commands);
-    yield makeCall(stamp, { id, tool: 'exec', action });
+    yield make.call(stamp, { id, tool: 'exec', action });
   }
 
-  *readOutput(stamp: Stamp, payload: Row): Generator<Event> {
+  *readOutput(stamp: make.Stamp, payload: Row): Generator<Event> {
     const id = getText(payload, 'call_id');
     if (id === null) return;
     const call = takeCall(this.#state.open, id);
     if (call?.output === 'nowhere') return;
     if (call?.output === 'human') return yield* readAnswer(stamp, id, payload.output);
-    const { ok, exit: ownExit, text, running } = readToolOutput(payload.output);
-    const target = call?.origin ?? id;
-    if (running !== null) this.#state.running.set(running, target);
-    if (call?.output === 'origin' && running !== null && text.trim() === '') return;
+    const { ok, exit: ownExit, text, running } = tools.readToolOutput(payload.output);
     const exit = ownExit ?? call?.exits.find((code) => code !== 0) ?? call?.exits[0] ?? null;
     const isFine = exit === null ? (ok ?? call?.ok ?? null) : exit === 0;
-    yield makeResult(stamp, { id: target, ok: isFine, exit: call?.edits ? null : exit, output: text });
+    const outcome = { ok: isFine, exit: call?.edits ? null : exit };
+    if (call?.writes) yield make.result(stamp, { id, ok: ownExit === null ? ok : true, exit: null, output: text });
+    const polled = call?.polled ?? null;
+    const origin = polled === null ? { call: id, output: '' } : takeCall(this.#state.running, polled);
+    if (origin === undefined) return;
+    const output = origin.output + text;
+    if (running !== null) this.#state.running.set(running, { ...origin, output: limitRawOutput(output) });
+    if (running !== null && polled !== null && text.trim() === '') return;
+    yield make.result(stamp, { id: origin.call, ...outcome, output, ...(running !== null && { running: true }) });
   }
 
   /** The report of a patch whose call is an event already only says whether it was applied. */
-  *readPatch(stamp: Stamp, payload: Row, id: string | null): Generator<Event> {
+  *readPatch(stamp: make.Stamp, payload: Row, id: string | null): Generator<Event> {
     const ok = payload.success !== false && payload.status !== 'failed' && payload.status !== 'declined';
     const call = this.#find(id);
     if (call?.edits) {
       call.ok = ok;
       return;
     }
-    const edits = readChanges(getRow(payload, 'changes'), stamp.cwd ?? null);
+    const edits = tools.readChanges(getRow(payload, 'changes'), stamp.cwd ?? null);
     if (id === null || edits.length === 0) return;
     const own = call === undefined ? id : `${id}:patch`;
-    yield makeCall(stamp, { id: own, tool: 'apply_patch', action: { kind: 'edit', edits } });
+    yield make.call(stamp, { id: own, tool: 'apply_patch', action: { kind: 'edit', edits } });
     const output = [getText(payload, 'stdout'), getText(payload, 'stderr')].filter((text) => text).join('\n');
-    yield makeResult(stamp, { id: own, ok, exit: null, output });
+    yield make.result(stamp, { id: own, ok, exit: null, output });
   }
 
   /** Commands of calls and scripts are events already; any other was started by the human. */
-  *readExecution(stamp: Stamp, item: Row, id: string | null): Generator<Event> {
+  *readExecution(stamp: make.Stamp, item: Row, id: string | null): Generator<Event> {
     const exit = getNumber(item, 'exit_code');
-    const command = readCommandLine(item.command);
+    const command = tools.readCommandLine(item.command);
     const call = this.#find(id) ?? this.#findScript(command ?? '');
     if (call !== undefined) {
       if (exit !== null) call.exits.push(exit);
@@ -163,9 +161,10 @@ export class ToolCalls {
     }
     const isAgents = item.source === 'agent' || item.source === 'unified_exec_interaction';
     if (id === null || command === null || isAgents) return;
-    yield makeCall(stamp, { id, tool: 'CommandExecution', action: readCommand(command, stamp.cwd ?? null) });
+    const action = tools.readCommand(command, stamp.cwd ?? null);
+    yield make.call({ ...stamp, by_human: true }, { id, tool: 'CommandExecution', action });
     const ok = exit === null ? null : exit === 0;
-    yield makeResult(stamp, { id, ok, exit, output: getText(item, 'aggregated_output') ?? '' });
+    yield make.result(stamp, { id, ok, exit, output: getText(item, 'aggregated_output') ?? '' });
   }
 
   /** The script that runs a command. */
@@ -181,7 +180,7 @@ export class ToolCalls {
 }
 
 /** A web search. Its row is written when it is over, without what it found. */
-export function* readSearch(stamp: Stamp, payload: Row): Generator<Event> {
+export function* readSearch(stamp: make.Stamp, payload: Row): Generator<Event> {
   const fields = getRow(payload, 'action');
   const id = getText(payload, 'id') ?? `line ${stamp.ref.line}`;
   const url = getText(fields, 'url');
@@ -191,10 +190,10 @@ export function* readSearch(stamp: Stamp, payload: Row): Generator<Event> {
     url === null
       ? { kind: 'search', pattern: toMessageText(pattern), path: null }
       : { kind: 'fetch', url: toMessageText(url) };
-  yield makeCall(stamp, { id, tool: 'web_search', action });
+  yield make.call(stamp, { id, tool: 'web_search', action });
   const status = getText(payload, 'status') ?? 'completed';
   if (status === 'in_progress') return;
-  yield makeResult(stamp, { id, ok: status === 'completed', exit: null, output: '' });
+  yield make.result(stamp, { id, ok: status === 'completed', exit: null, output: '' });
 }
 
 /** The id that a call and its output share. */
@@ -202,14 +201,14 @@ export function findCallId(payload: Row): string | null {
   return getText(payload, 'call_id', 'id');
 }
 
-function* makePlanOf(stamp: Stamp, input: unknown): Generator<Event> {
-  const items = readPlan(input);
-  if (items.length > 0) yield makePlan(stamp, items);
+function* makePlanOf(stamp: make.Stamp, input: unknown): Generator<Event> {
+  const steps = asRow(input)?.plan;
+  if (Array.isArray(steps)) yield make.plan(stamp, readPlanItems(steps, 'step'));
 }
 
-function* readAnswer(stamp: Stamp, id: string, output: unknown): Generator<Event> {
+function* readAnswer(stamp: make.Stamp, id: string, output: unknown): Generator<Event> {
   const texts = listTexts(asRow(output)?.content ?? output);
-  const answer = texts.map((text) => readAnswers(parseRow(text) ?? {})).find((text) => text !== '');
-  if (answer !== undefined) yield* makePrompt(stamp, answer);
-  else yield makeResult(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
+  const answer = texts.map((text) => tools.readAnswers(parseRow(text) ?? {})).find((text) => text !== '');
+  if (answer !== undefined) yield* make.prompt(stamp, answer);
+  else yield make.result(stamp, { id, ok: null, exit: null, output: texts.join('\n') });
 }

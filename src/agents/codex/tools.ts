@@ -1,9 +1,10 @@
 import { posix } from 'node:path';
-import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
-import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit, toStatus } from '../shared/actions.ts';
+import type { Action, FileEdit } from '../../model/event.ts';
+import { quoteForShell } from '../../model/text.ts';
+import { makeOtherAction, makePatchAction, makeTextAction, resolveEdit } from '../shared/actions.ts';
 import { resolveFilePath } from '../shared/files.ts';
-import { asRow, getNumber, getRow, getText, listTexts, parseRow, type Row, toRows } from '../shared/json.ts';
-import { toMessageText } from '../shared/message-text.ts';
+import { asRow, getNumber, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
+import { listTexts, toMessageText } from '../shared/message-text.ts';
 import { parseUnifiedDiff } from '../shared/patch.ts';
 
 export const COMMAND_TOOLS: ReadonlySet<string> = new Set(
@@ -23,8 +24,10 @@ export function toAction(tool: string, input: unknown, cwd: string | null): Acti
 function toKnownAction(tool: string, fields: Row, cwd: string | null): Action | null {
   if (COMMAND_TOOLS.has(tool)) {
     const line = readCommandLine(fields.cmd ?? fields.command ?? fields.input);
-    const folder = getText(fields, 'workdir', 'working_directory');
-    return line === null ? null : readCommand(line, folder === null ? cwd : resolveFilePath(folder, cwd));
+    const given = getText(fields, 'workdir', 'working_directory');
+    const folder = given === null ? cwd : resolveFilePath(given, cwd);
+    const action = line === null ? null : readCommand(line, folder);
+    return action?.kind === 'command' && folder !== null && folder !== cwd ? { ...action, folder } : action;
   }
   if (tool === 'view_image') {
     const path = getText(fields, 'path');
@@ -56,11 +59,7 @@ export function readCommandLine(command: unknown): string | null {
   if (SHELL.test(program) && /^-(?:l?i?c|Command|NoProfile)$/i.test(flag) && line !== undefined) {
     return words.at(-1) ?? line;
   }
-  return words.length === 0 ? null : words.map(quoteWord).join(' ');
-}
-
-function quoteWord(word: string): string {
-  return /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+  return words.length === 0 ? null : words.map(quoteForShell).join(' ');
 }
 
 const WORD = String.raw`(?:'[^'\n]{1,1000}'|"[^"$\x60\\\n]{1,1000}"|[\w@%+=:,./~-]{1,1000})`;
@@ -109,13 +108,6 @@ function readChange(path: string, change: Row): FileEdit[] {
   return diff === null ? [] : parseUnifiedDiff(diff.toWellFormed(), path, getText(fields, 'move_path'));
 }
 
-export function readPlan(input: unknown): PlanItem[] {
-  return toRows(asRow(input)?.plan).flatMap((item) => {
-    const text = getText(item, 'step');
-    return text === null ? [] : [{ text: toMessageText(text), status: toStatus(item.status) }];
-  });
-}
-
 /** What the human chose or typed when asked. */
 export function readAnswers(output: Row): string {
   return Object.values(getRow(output, 'answers'))
@@ -129,7 +121,7 @@ interface ToolOutput {
   ok: boolean | null;
   exit: number | null;
   text: string;
-  /** The name under which a process or script that goes on is polled. */
+  /** The name under which a running process or script is polled. */
   running: string | null;
 }
 

@@ -1,40 +1,20 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, FoundSession, ReadStats, Transcript, TranscriptOptions } from '../agent.ts';
 import {
-  asRow,
+  type Agent,
   countUnknown,
   countUnreadable,
-  getRow,
-  getText,
-  listTexts,
-  parseRow,
-  type Row,
-} from '../shared/json.ts';
-import {
-  makeCall,
-  makeCompaction,
-  makeInjected,
-  makeInterruption,
-  makeLimit,
-  makePrompt,
-  makeReply,
-  makeStamp,
-  type Stamp,
-  toTimestamp,
-} from '../shared/make-events.ts';
-import { isOurBrief, toMessageText } from '../shared/message-text.ts';
+  type FoundSession,
+  type ReadStats,
+  type Transcript,
+  type TranscriptOptions,
+} from '../agent.ts';
+import { asRow, getRow, getText, parseRow, type Row, toTimestamp } from '../shared/json.ts';
+import * as make from '../shared/make-events.ts';
+import { isOurBrief, listTexts, toMessageText } from '../shared/message-text.ts';
 import { sortResults } from '../shared/result-order.ts';
 import { openRows, type RowFormat } from '../shared/transcript.ts';
-import {
-  contradictsSurvey,
-  findHistory,
-  makeRangeTest,
-  type RolloutSurvey,
-  readHistory,
-  startSurvey,
-  surveyLines,
-} from './history.ts';
+import * as history from './history.ts';
 import { canSkipRow, findHumanText, isWithoutEvents, type RowKind, readKind } from './rows.ts';
 import { findSessions, inspectFile, listTranscripts, toMeta } from './sessions.ts';
 import { type CallsState, findCallId, readSearch, ToolCalls } from './tool-calls.ts';
@@ -52,12 +32,12 @@ const BLANK = /^\s*$/;
 
 /** A session can consist of several files, some of them compressed. */
 function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
-  const history = findHistory(session.path);
-  const survey = surveyLines(readHistory(history, () => undefined));
+  const files = history.findHistory(session.path);
+  const survey = history.surveyLines(history.readHistory(files, () => undefined));
   const reader = new RolloutReader(startState(survey), session, stats);
-  const isDead = makeRangeTest(survey.dead);
-  if (history.incomplete) countUnknown(stats, 'history_base');
-  for (const { bytes, number, closed, index } of readHistory(history, () => countUnreadable(stats))) {
+  const isDead = history.makeRangeTest(survey.dead);
+  if (files.incomplete) countUnknown(stats, 'history_base');
+  for (const { bytes, number, closed, index } of history.readHistory(files, () => countUnreadable(stats))) {
     if (bytes.length < 64 && BLANK.test(bytes.toString('latin1'))) continue;
     const canSkip = closed && canSkipRow(bytes);
     const row = canSkip ? null : parseRow(bytes.toString('utf8'));
@@ -72,16 +52,16 @@ function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> 
 
 /** For sessions in one file. */
 const format: RowFormat<State> = {
-  start: () => startState(startSurvey()),
-  lookAhead: ({ path }, until) => startState(surveyLines(numberLines(path, until))),
+  start: () => startState(history.startSurvey()),
+  lookAhead: ({ path }, until) => startState(history.surveyLines(numberLines(path, until))),
   needsLookAhead: true,
   openReader: ({ state, session, stats, knowsAll }) => {
     const reader = new RolloutReader(state, session, stats);
-    const isDead = makeRangeTest(state.survey.dead);
+    const isDead = history.makeRangeTest(state.survey.dead);
     return {
       read: ({ row, line }) => {
         const kind = readKind(row);
-        if (!knowsAll && contradictsSurvey(kind, state.survey)) return null;
+        if (!knowsAll && history.contradictsSurvey(kind, state.survey)) return null;
         return isWithoutEvents(kind) || isDead(line) ? [] : reader.read(row, kind, line);
       },
     };
@@ -95,23 +75,25 @@ function* numberLines(path: string, until: number): Generator<{ bytes: Buffer; i
 
 function openTranscript(options: TranscriptOptions): Transcript | null {
   const { path } = options.session;
-  const { segments, incomplete } = findHistory(path);
+  const { segments, incomplete } = history.findHistory(path);
   const isOneFile = segments.length === 1 && !incomplete && !path.endsWith('.zst');
   return isOneFile ? openRows(format, options) : null;
 }
 
 /** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
 interface State extends CallsState {
-  survey: RolloutSurvey;
+  survey: history.RolloutSurvey;
   cwd: string | null;
   branch: string | null;
   model: string | null;
   lastLimit: string | null;
+  /** Whether a turn has begun that is not over, and whether its request was said. Older versions do not record turns. */
+  turn: 'begun' | 'asked' | null;
 }
 
-function startState(survey: RolloutSurvey): State {
+function startState(survey: history.RolloutSurvey): State {
   const calls = { open: new Map(), running: new Map(), files: new Set<string>() };
-  return { ...calls, survey, cwd: null, branch: null, model: null, lastLimit: null };
+  return { ...calls, survey, cwd: null, branch: null, model: null, lastLimit: null, turn: null };
 }
 
 const SUMMARY_PREAMBLE = /^Another language model started to solve this problem[^\n]*\n/;
@@ -131,7 +113,6 @@ class RolloutReader {
     this.#stats = stats;
     this.#isSubAgent = session.parent !== null;
     this.#calls = new ToolCalls(state);
-    stats.sessionId = session.id;
   }
 
   *read(row: Row, { type, kind, item }: RowKind, line: number): Generator<Event> {
@@ -144,7 +125,7 @@ class RolloutReader {
       this.#state.cwd = getText(payload, 'cwd') ?? this.#state.cwd;
       this.#state.model = getText(payload, 'model') ?? this.#state.model;
     } else if (type === 'compacted') {
-      yield makeCompaction(this.#stamp(row, null), (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, ''));
+      yield make.compaction(this.#stamp(row, null), (getText(payload, 'message') ?? '').replace(SUMMARY_PREAMBLE, ''));
     } else if (type === 'response_item') yield* this.#readResponse(row, payload, kind);
     else if (type !== 'event_msg') countUnknown(this.#stats, type);
     else if (kind === 'item_completed') yield* this.#readItem(row, getRow(payload, 'item'), item);
@@ -160,9 +141,9 @@ class RolloutReader {
     this.#stats.agentVersion = version ?? this.#stats.agentVersion;
   }
 
-  #stamp(row: Row, id: string | null): Stamp {
+  #stamp(row: Row, id: string | null): make.Stamp {
     const { cwd, model, branch } = this.#state;
-    return makeStamp({ at: toTimestamp(row.timestamp), line: this.#line, id, cwd, model, branch });
+    return make.stamp({ at: toTimestamp(row.timestamp), line: this.#line, id, cwd, model, branch });
   }
 
   #readEvent(row: Row, payload: Row, kind: string): Iterable<Event> {
@@ -173,7 +154,7 @@ class RolloutReader {
       case 'user_message':
         return this.#readPrompt(stamp, message ?? '');
       case 'agent_message':
-        return makeReply(stamp, message ?? '');
+        return make.reply(stamp, message ?? '', isInterim(payload));
       case 'patch_apply_end':
         return this.#calls.readPatch(stamp, payload, id);
       case 'mcp_tool_call_end': {
@@ -183,12 +164,21 @@ class RolloutReader {
       }
       case 'token_count':
         return this.#readLimit(stamp, getRow(payload, 'rate_limits'));
+      case 'task_started':
+      case 'turn_started':
+        this.#state.turn = 'begun';
+        return [];
+      case 'task_complete':
+      case 'turn_complete':
+        this.#state.turn = null;
+        return [];
       case 'turn_aborted':
+        this.#state.turn = null;
         // A turn is also aborted when another takes its place, or a review ends.
-        return (getText(payload, 'reason') ?? 'interrupted') === 'interrupted' ? [makeInterruption(stamp)] : [];
+        return (getText(payload, 'reason') ?? 'interrupted') === 'interrupted' ? [make.interruption(stamp)] : [];
       case 'error':
       case 'stream_error':
-        return [makeLimit(stamp, message ?? kind)];
+        return [make.limit(stamp, message ?? kind)];
       default:
         return this.#countUnknown(`event_msg/${kind}`);
     }
@@ -201,10 +191,10 @@ class RolloutReader {
       case 'UserMessage':
         return this.#readPrompt(stamp, listTexts(item.content).join(''));
       case 'AgentMessage':
-        return makeReply(stamp, listTexts(item.content).join(''));
+        return make.reply(stamp, listTexts(item.content).join(''), isInterim(item));
       case 'Plan': {
         const text = toMessageText(getText(item, 'text') ?? '');
-        return id === null ? [] : [makeCall(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } })];
+        return id === null ? [] : [make.call(stamp, { id, tool: 'Plan', action: { kind: 'propose', text } })];
       }
       case 'CommandExecution':
         return this.#calls.readExecution(stamp, item, id);
@@ -242,13 +232,13 @@ class RolloutReader {
     return [];
   }
 
-  *#readMessage(stamp: Stamp, payload: Row): Generator<Event> {
+  *#readMessage(stamp: make.Stamp, payload: Row): Generator<Event> {
     const { hasPrompts, hasReplies } = this.#state.survey;
     const texts = listTexts(payload.content);
     if (payload.role === 'developer') {
-      for (const text of texts) yield* makeInjected(stamp, text);
+      for (const text of texts) yield* make.injected(stamp, text);
     } else if (payload.role === 'assistant') {
-      if (!hasReplies) yield* makeReply(stamp, texts.join('\n'));
+      if (!hasReplies) yield* make.reply(stamp, texts.join('\n'), isInterim(payload));
     } else if (payload.role === 'user' && !hasPrompts) {
       const kinds = getRow(payload, 'internal_chat_message_metadata_passthrough').content_item_kinds;
       const said = texts.filter((_, index) => !Array.isArray(kinds) || kinds[index] === 'user.text');
@@ -257,17 +247,24 @@ class RolloutReader {
   }
 
   /** Prompts of sub-agents come from an agent. */
-  *#readPrompt(stamp: Stamp, text: string): Generator<Event> {
+  *#readPrompt(stamp: make.Stamp, text: string): Generator<Event> {
     const said = findHumanText(text);
-    if (said !== null && (!this.#isSubAgent || isOurBrief(said))) yield* makePrompt(stamp, said);
+    if (said === null || (this.#isSubAgent && !isOurBrief(said))) return;
+    yield* make.prompt(stamp, said, { steering: this.#state.turn === 'asked' });
+    if (this.#state.turn === 'begun') this.#state.turn = 'asked';
   }
 
   /** The same limit is reported again with every reply while it lasts. */
-  *#readLimit(stamp: Stamp, limits: Row): Generator<Event> {
+  *#readLimit(stamp: make.Stamp, limits: Row): Generator<Event> {
     const reached = getText(limits, 'rate_limit_reached_type');
-    if (reached !== null && reached !== this.#state.lastLimit) yield makeLimit(stamp, reached);
+    if (reached !== null && reached !== this.#state.lastLimit) yield make.limit(stamp, reached);
     this.#state.lastLimit = reached;
   }
+}
+
+/** Newer versions mark what the agent says on the way, and its answer. */
+function isInterim(message: Row): boolean {
+  return message.phase === 'commentary';
 }
 
 function isToolError(result: Row): boolean {

@@ -2,9 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { findAgentHome, HEAD_BYTES, inspectAll } from '../shared/files.ts';
-import { getRow, getText, parseAny, parseRow, type Row } from '../shared/json.ts';
-import { toMs } from '../shared/make-events.ts';
+import { findAgentHome, HEAD_BYTES } from '../shared/files.ts';
+import { getRow, getText, parseAny, parseRow, type Row, toMs } from '../shared/json.ts';
 
 const EVENTS = 'events.jsonl';
 
@@ -16,10 +15,6 @@ export function* listTranscripts(machine: Machine): Generator<string> {
   for (const name of listNames(states)) {
     yield name.endsWith('.jsonl') ? join(states, name) : join(states, name, EVENTS);
   }
-}
-
-export function findSessions(machine: Machine): Iterable<FoundSession> {
-  return inspectAll(listTranscripts(machine), inspectFile);
 }
 
 const WORKSPACE_BYTES = 16 * 1024;

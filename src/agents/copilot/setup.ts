@@ -1,13 +1,6 @@
 import { join } from 'node:path';
 import { DEFAULT_DIALECT, type HookDialect, readDefaultInput } from '../hook-input.ts';
-import {
-  describeEntries,
-  formatHookCommand,
-  type HookHost,
-  makeHandlers,
-  makeServerCommand,
-  TIMEOUT_SECONDS,
-} from '../hook-setup.ts';
+import * as setup from '../hook-setup.ts';
 import { findAgentHome } from '../shared/files.ts';
 import { getText } from '../shared/json.ts';
 
@@ -25,26 +18,26 @@ export const copilotHook: HookDialect = {
 };
 
 /** Copilot CLI reads every file in its hooks folder, so ours is separate. */
-export const copilotHookHost: HookHost = {
+export const copilotHookHost: setup.HookHost = {
   agent: 'copilot',
   title: 'Copilot CLI',
   program: 'copilot',
   findHome: (machine) => findAgentHome('copilot', machine),
   projectFolder: '.github',
   listFiles: ({ scope, folder, launcher }) => [
-    describeEntries('copilot', join(folder, 'hooks', 'agent-handover.json'), {
-      handlers: makeHandlers('copilot', launcher, ({ event, command }) => ({
+    setup.describeEntries('copilot', join(folder, 'hooks', 'agent-handover.json'), {
+      handlers: setup.makeHandlers('copilot', launcher, ({ event, command }) => ({
         type: 'command',
         bash: command,
-        powershell: formatHookCommand(launcher, { agent: 'copilot', event, shell: 'powershell' }),
-        timeoutSec: TIMEOUT_SECONDS,
+        powershell: setup.formatHookCommand(launcher, { agent: 'copilot', event, shell: 'powershell' }),
+        timeoutSec: setup.TIMEOUT_SECONDS,
       })),
       skeleton: { version: 1 },
     }),
-    describeEntries('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
+    setup.describeEntries('copilot', join(folder, scope === 'user' ? 'mcp-config.json' : 'mcp.json'), {
       server: {
         section: 'mcpServers',
-        value: { type: 'local', ...makeServerCommand(launcher, 'copilot'), tools: ['*'] },
+        value: { type: 'local', ...setup.makeServerCommand(launcher, 'copilot'), tools: ['*'] },
       },
     }),
   ],

@@ -1,28 +1,15 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
-import type { ReadStats } from '../agent.ts';
+import { readLines } from '../../platform/lines.ts';
+import { countUnknown, type ReadStats } from '../agent.ts';
 import { parseInput } from '../shared/actions.ts';
 import { TouchedFiles } from '../shared/files.ts';
-import { asRow, countUnknown, getNumber, getRow, getText, listBlockTexts, type Row } from '../shared/json.ts';
-import {
-  makeCall,
-  makeCompaction,
-  makeInjected,
-  makeInterruption,
-  makeLimit,
-  makePlan,
-  makePrompt,
-  makeReply,
-  makeResult,
-  makeStamp,
-  type Stamp,
-  toTimestamp,
-} from '../shared/make-events.ts';
+import { asRow, getNumber, getRow, getText, parseRow, type Row, toTimestamp } from '../shared/json.ts';
+import * as make from '../shared/make-events.ts';
 import { describeMcpFileCall } from '../shared/mcp-files.ts';
-import { readChecklist } from '../shared/message-text.ts';
+import { listBlockTexts, mayHoldBrief, readChecklist } from '../shared/message-text.ts';
 import { takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
-import { canSkipRow, findRewinds, isDiscarded, isWithoutEvents, REWIND, type Rewinds } from './rows.ts';
-import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
+import { inspectFile, listTranscripts } from './sessions.ts';
 import { Todos, toAction } from './tools.ts';
 
 /** What is remembered between rows. It is saved with a bookmark: its fields are a format on disk. */
@@ -58,7 +45,7 @@ const format: RowFormat<State> = {
   shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
-export const copilotAgent = makeRowAgent({ name: 'copilot', findSessions, listTranscripts, inspectFile }, format);
+export const copilotAgent = makeRowAgent({ name: 'copilot', listTranscripts, inspectFile }, format);
 
 const EXIT_NOTE = /\n?<(?:shellId: [^<>\n]{1,60} )?(?:completed|exited) with exit code (-?\d{1,10})>\s*$/;
 /** Turns are also aborted by failures. */
@@ -84,7 +71,6 @@ class TranscriptReader {
     const stamp = this.#stamp(row, data, line);
     switch (type) {
       case 'session.start':
-        this.#stats.sessionId = getText(data, 'sessionId') ?? this.#stats.sessionId;
         this.#stats.agentVersion = getText(data, 'copilotVersion') ?? this.#stats.agentVersion;
         return this.#updateContext(getText(data, 'selectedModel'), getRow(data, 'context'));
       case 'session.resume':
@@ -94,22 +80,22 @@ class TranscriptReader {
       case 'session.model_change':
         return this.#updateContext(getText(data, 'newModel'), {});
       case 'user.message':
-        return isHuman(row, data) ? makePrompt(stamp, getText(data, 'content') ?? '') : [];
+        return isHuman(row, data) ? make.prompt(stamp, getText(data, 'content') ?? '') : [];
       case 'assistant.message':
-        return makeReply(stamp, getText(data, 'content') ?? '');
+        return make.reply(stamp, getText(data, 'content') ?? '');
       case 'tool.execution_start':
         return this.#readCall(stamp, data);
       case 'tool.execution_complete':
         return this.#readResult(stamp, data);
       case 'session.compaction_complete':
-        return data.success === false ? [] : [makeCompaction(stamp, getText(data, 'summaryContent'))];
+        return data.success === false ? [] : [make.compaction(stamp, getText(data, 'summaryContent'))];
       case 'abort':
-        return USER_ABORT.test(getText(data, 'reason') ?? 'user') ? [makeInterruption(stamp)] : [];
+        return USER_ABORT.test(getText(data, 'reason') ?? 'user') ? [make.interruption(stamp)] : [];
       case 'session.error':
       case 'model.call_failure':
-        return [makeLimit(stamp, getText(data, 'message', 'errorMessage') ?? type)];
+        return [make.limit(stamp, getText(data, 'message', 'errorMessage') ?? type)];
       case 'hook.end':
-        return makeInjected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
+        return make.injected(stamp, getText(getRow(data, 'output'), 'additionalContext') ?? '');
       default:
         countUnknown(this.#stats, type);
         return [];
@@ -124,14 +110,14 @@ class TranscriptReader {
     return [];
   }
 
-  #stamp(row: Row, data: Row, line: number): Stamp {
+  #stamp(row: Row, data: Row, line: number): make.Stamp {
     const { cwd, branch } = this.#state;
     const model = getText(data, 'model') ?? this.#state.model;
-    const stamp = makeStamp({ at: toTimestamp(row.timestamp), line, id: getText(row, 'id'), cwd, model, branch });
+    const stamp = make.stamp({ at: toTimestamp(row.timestamp), line, id: getText(row, 'id'), cwd, model, branch });
     return { ...stamp, ...(isSubAgent(row, data) ? { sidechain: true } : {}) };
   }
 
-  *#readCall(stamp: Stamp, data: Row): Generator<Event> {
+  *#readCall(stamp: make.Stamp, data: Row): Generator<Event> {
     const id = getText(data, 'toolCallId');
     const tool = getText(data, 'toolName') ?? '';
     if (id === null) return;
@@ -144,7 +130,7 @@ class TranscriptReader {
     } else if (list !== null) this.#state.open.set(id, { kind: 'checklist', text: list });
     else {
       if (tool === 'ask_user') this.#state.open.set(id, { kind: 'answer', text: '' });
-      yield makeCall(stamp, { id, tool, action: this.#toAction(tool, input, getText(data, 'mcpToolName')) });
+      yield make.call(stamp, { id, tool, action: this.#toAction(tool, input, getText(data, 'mcpToolName')) });
     }
   }
 
@@ -155,24 +141,24 @@ class TranscriptReader {
     return describeMcpFileCall({ tool: mcpTool ?? tool, input: asRow(input) ?? {}, cwd }, this.#files) ?? action;
   }
 
-  *#readResult(stamp: Stamp, data: Row): Generator<Event> {
+  *#readResult(stamp: make.Stamp, data: Row): Generator<Event> {
     const id = getText(data, 'toolCallId');
     if (id === null) return;
     const open = takeCall(this.#state.open, id);
     const succeeded = typeof data.success === 'boolean' ? data.success : null;
     const text = readResultText(data);
     if (open?.kind === 'answer' && succeeded !== false) {
-      yield* makePrompt(stamp, text.replace(ANSWER_PREFIX, ''));
+      yield* make.prompt(stamp, text.replace(ANSWER_PREFIX, ''));
     } else if (open?.kind === 'todos') {
-      if (succeeded !== false && this.#todos.apply(open.text)) yield makePlan(stamp, this.#todos.items);
+      if (succeeded !== false && this.#todos.apply(open.text)) yield make.plan(stamp, this.#todos.items);
     } else if (open?.kind === 'checklist') {
       const items = readChecklist(open.text);
-      if (succeeded !== false && items.length > 0) yield makePlan(stamp, items);
+      if (succeeded !== false && items.length > 0) yield make.plan(stamp, items);
     } else {
       const note = EXIT_NOTE.exec(text.slice(-200));
       const exit = getNumber(getRow(data, 'shellExecution'), 'exitCode') ?? (note === null ? null : Number(note[1]));
       const ok = exit === null || succeeded === false ? succeeded : exit === 0;
-      yield makeResult(stamp, { id, ok, exit, output: text.replace(EXIT_NOTE, '') });
+      yield make.result(stamp, { id, ok, exit, output: text.replace(EXIT_NOTE, '') });
     }
   }
 }
@@ -194,4 +180,83 @@ function readResultText(data: Row): string {
   if (content !== null) return content;
   const texts = listBlockTexts(result.contents);
   return texts.length > 0 ? texts.join('\n') : (getText(getRow(data, 'error'), 'message') ?? '');
+}
+
+const TYPE = /^\s{0,8}\{"type":"([\w.]{1,80})"/;
+
+/** Whether the bytes of a row prove that it makes no event. Output of hooks may be a brief of ours. */
+export function canSkipRow(bytes: Buffer): boolean {
+  const type = TYPE.exec(bytes.toString('latin1', 0, 120))?.[1];
+  if (type === undefined || type === REWIND) return false;
+  return type === 'hook.end' ? !mayHoldBrief(bytes) : isWithoutEvents(type);
+}
+
+/** Rows that say nothing about the work. The longest rows, snapshots of all messages, are among them. */
+export function isWithoutEvents(type: string): boolean {
+  return EVENTLESS.has(type) || EVENTLESS_FAMILY.test(type);
+}
+
+const EVENTLESS_FAMILY =
+  /^(?:(?:auto_mode_switch|canvas|capabilities|command|commands|custom_notification|elicitation|exit_plan_mode|extensions|external_tool|factory|managed_settings|mcp|mcp_app|pending_messages|permission|sampling|session_limits_exhausted|skill|subagent|system|tools|ui|user_input)[._]|hook\.(?:start|progress)$|model\.(?!call_failure$)|(?:assistant|session)\.fusion_)/;
+const EVENTLESS = new Set(
+  (
+    'assistant.idle assistant.intent assistant.message_delta assistant.message_start assistant.reasoning ' +
+    'assistant.reasoning_delta assistant.server_tool_progress assistant.streaming_delta assistant.tool_call_delta ' +
+    'assistant.turn_end assistant.turn_retry assistant.turn_start assistant.usage session.auto_mode_resolved ' +
+    'session.autopilot_objective_changed session.background_tasks_changed session.binary_asset ' +
+    'session.compaction_start session.context_cleared session.custom_agents_updated session.extensions_loaded ' +
+    'session.handoff session.idle session.import_legacy session.info session.mcp_server_status_changed ' +
+    'session.mcp_servers_loaded session.mode_changed session.mode_notice_delivered session.permissions_changed ' +
+    'session.plan_changed session.remote_steerable_changed session.schedule_cancelled session.schedule_created ' +
+    'session.schedule_rearmed session.session_limits_changed session.shutdown session.skills_loaded ' +
+    'session.snapshot_rewind session.task_complete session.title_changed session.todos_changed session.tools_updated ' +
+    'session.truncation session.usage_checkpoint session.usage_info session.usage_record session.warning ' +
+    'session.workspace_file_changed tool.execution_partial_result tool.execution_progress tool.search_activated ' +
+    'tool.user_requested'
+  ).split(' '),
+);
+
+/** What was rewound. Saved with a bookmark. */
+export interface Rewinds {
+  /** Ids of discarded events. */
+  gone: Set<string>;
+  /** The first and last line of each discarded part. */
+  ranges: [number, number][];
+}
+
+export function isDiscarded({ gone, ranges }: Rewinds, line: number, id: string | null): boolean {
+  return (id !== null && gone.has(id)) || ranges.some(([start, end]) => line >= start && line <= end);
+}
+
+/** `from` is the first event that is discarded. */
+type Rewind = { line: number; from: string | null };
+
+export const REWIND = 'session.snapshot_rewind';
+const MARK = Buffer.from(`"${REWIND}"`);
+
+/** Scans the bytes of a transcript. One with rewinds is read and parsed once more. */
+export function findRewinds(path: string, until: number): Rewinds {
+  const rewinds: Rewind[] = [];
+  const gone = new Set<string>();
+  for (const { bytes, number } of readLines(path, { until })) {
+    if (!bytes.subarray(0, 200).includes(MARK)) continue;
+    const row = parseRow(bytes.toString('utf8'));
+    if (row?.type !== REWIND) continue;
+    const data = getRow(row, 'data');
+    rewinds.push({ line: number, from: getText(data, 'upToEventId') });
+    for (const id of Array.isArray(data.eventIds) ? data.eventIds : []) if (typeof id === 'string') gone.add(id);
+  }
+  return { gone, ranges: rewinds.length === 0 ? [] : findRanges(path, rewinds, until) };
+}
+
+function findRanges(path: string, rewinds: readonly Rewind[], until: number): [number, number][] {
+  const lines = new Map<string, number>();
+  for (const { bytes, number } of readLines(path, { until })) {
+    const id = parseRow(bytes.toString('utf8'))?.id;
+    if (typeof id === 'string' && !lines.has(id)) lines.set(id, number);
+  }
+  return rewinds.flatMap(({ line, from }): [number, number][] => {
+    const start = from === null ? undefined : lines.get(from);
+    return start !== undefined && start <= line ? [[start, line]] : [];
+  });
 }

@@ -4,8 +4,7 @@ import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { HEAD_BYTES } from '../shared/files.ts';
-import { getRow, getText, parseRow, type Row } from '../shared/json.ts';
-import { toMs } from '../shared/make-events.ts';
+import { getRow, getText, parseRow, type Row, toMs } from '../shared/json.ts';
 import { findOwnWords, toTitle } from '../shared/message-text.ts';
 import { readHuman } from './messages.ts';
 import { findGeminiHome } from './setup.ts';
@@ -86,7 +85,7 @@ function inspect(path: string, cwd: string | null): FoundSession | null {
   if (file === null) return null;
   const text = file.bytes.toString('utf8');
   const lines = text.split('\n');
-  const header = parseRow((lines[0] ?? '').replace(/^\ufeff/, '')) ?? salvageHeader(text);
+  const header = parseRow(lines[0] ?? '') ?? salvageHeader(text);
   const id = getText(header, 'sessionId')?.toWellFormed();
   if (id === undefined || id === '' || getText(header, 'projectHash') === null) return null;
   const { changedMs, size: bytes } = file;

@@ -1,24 +1,14 @@
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { Agent, FoundSession, ReadStats } from '../agent.ts';
+import { type Agent, countUnknown, type FoundSession, type ReadStats } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
 import { makeToolCall, makeToolResult, type OpenCall, readShellOutput, toOpenCall } from '../shared/gemini-tools.ts';
-import { countUnknown, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
+import { getRow, getText, parseRow, type Row, toRows, toTimestamp } from '../shared/json.ts';
 import { type NumberedRow, peekText, toKey } from '../shared/json-lines.ts';
-import {
-  type CallOutcome,
-  makeCompaction,
-  makeInjected,
-  makeInterruption,
-  makeLimit,
-  makePrompt,
-  makeReply,
-  makeStamp,
-  type Stamp,
-  toTimestamp,
-} from '../shared/make-events.ts';
+import * as make from '../shared/make-events.ts';
 import { takeCall } from '../shared/pending-events.ts';
+import { sortResults } from '../shared/result-order.ts';
 import { openRows, type RowFormat, readRows } from '../shared/transcript.ts';
 import { ACKNOWLEDGEMENT, isSummary, readHuman, readTexts } from './messages.ts';
 import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
@@ -29,7 +19,7 @@ export const geminiAgent: Agent = {
   listTranscripts,
   inspectFile,
   readEvents: (session, stats) =>
-    isDocument(session) ? readDocument(session, stats) : readRows(format, session, stats),
+    sortResults(isDocument(session) ? readDocument(session, stats) : readRows(format, session, stats)),
   openTranscript: (options) => (isDocument(options.session) ? null : openRows(format, options)),
 };
 
@@ -72,9 +62,12 @@ const format: RowFormat<LogState> = {
 
 function* readRow({ row, line }: NumberedRow, conversation: Conversation, stats: ReadStats): Generator<Event> {
   if (getText(row, 'id') !== null) yield* conversation.read(row, line);
-  else if (typeof row.sessionId === 'string' && typeof row.projectHash === 'string') stats.sessionId = row.sessionId;
   else if ('$set' in row) yield* conversation.replace(getRow(row, '$set').messages, line);
-  else if (!('$rewindTo' in row)) countUnknown(stats, '(no id)');
+  else if (!('$rewindTo' in row || isHeader(row))) countUnknown(stats, '(no id)');
+}
+
+function isHeader({ sessionId, projectHash }: Row): boolean {
+  return typeof sessionId === 'string' && typeof projectHash === 'string';
 }
 
 const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
@@ -83,13 +76,12 @@ const MAX_DOCUMENT_BYTES = 256 * 1024 * 1024;
 function* readDocument(session: FoundSession, stats: ReadStats): Generator<Event> {
   const conversation = new Conversation(startState(new Set()), session, stats);
   const text = readHead(session.path, MAX_DOCUMENT_BYTES)?.bytes.toString('utf8') ?? '';
-  const document = parseRow(text.replace(/^\ufeff/, ''));
+  const document = parseRow(text);
   stats.rows++;
   if (document === null) {
     stats.unreadable++;
     return;
   }
-  stats.sessionId = getText(document, 'sessionId');
   for (const [index, row] of toRows(document.messages).entries()) {
     stats.rows++;
     yield* conversation.read(row, index + 1);
@@ -139,16 +131,16 @@ class Conversation {
     if (summary !== undefined) {
       const id = getText(summary, 'id') ?? '';
       if (!this.#state.read.has(id))
-        yield makeCompaction(this.#stamp(summary, line), readTexts(summary.content).join('\n'));
+        yield make.compaction(this.#stamp(summary, line), readTexts(summary.content).join('\n'));
       this.#state.read.add(id);
     } else if (this.#state.read.size === 0) {
       for (const row of rows) yield* this.#readMessage({ row, line });
     }
   }
 
-  #stamp(row: Row, line: number): Stamp {
+  #stamp(row: Row, line: number): make.Stamp {
     const [id, model] = [getText(row, 'id'), getText(row, 'model')];
-    return makeStamp({ at: toTimestamp(row.timestamp), line, id, cwd: this.#session.cwd, model });
+    return make.stamp({ at: toTimestamp(row.timestamp), line, id, cwd: this.#session.cwd, model });
   }
 
   *#readMessage({ row, line }: NumberedRow): Generator<Event> {
@@ -161,9 +153,9 @@ class Conversation {
     } else if (row.type === 'gemini') yield* this.#readGemini(row, stamp, isNew);
     else if (row.type === 'error') {
       const text = texts.join('\n');
-      if (isNew && API_ERROR.test(text)) yield makeLimit(stamp, text);
+      if (isNew && API_ERROR.test(text)) yield make.limit(stamp, text);
     } else if (row.type === 'info') {
-      if (isNew && CANCELLED.test(texts.join('\n'))) yield makeInterruption(stamp);
+      if (isNew && CANCELLED.test(texts.join('\n'))) yield make.interruption(stamp);
     } else if (row.type !== 'warning') {
       countUnknown(this.#stats, getText(row, 'type') ?? '(no type)');
     }
@@ -171,7 +163,7 @@ class Conversation {
     if (!texts.some((text) => text.startsWith('<session_context>'))) this.#state.read.add(id);
   }
 
-  *#readUser(row: Row, stamp: Stamp): Generator<Event> {
+  *#readUser(row: Row, stamp: make.Stamp): Generator<Event> {
     for (const part of toRows(row.content)) {
       const response = getRow(part, 'functionResponse');
       const id = getText(response, 'id');
@@ -179,17 +171,17 @@ class Conversation {
     }
     const texts = readTexts(row.content);
     if (texts.some(isSummary)) {
-      yield makeCompaction(stamp, texts.join('\n'));
+      yield make.compaction(stamp, texts.join('\n'));
       return;
     }
     const { text, added } = readHuman(row);
-    for (const context of added) yield* makeInjected(stamp, context);
-    if (text !== null && this.#session.parent === null) yield* makePrompt(stamp, text);
+    for (const context of added) yield* make.injected(stamp, context);
+    if (text !== null && this.#session.parent === null) yield* make.prompt(stamp, text);
   }
 
-  *#readGemini(row: Row, stamp: Stamp, isNew: boolean): Generator<Event> {
+  *#readGemini(row: Row, stamp: make.Stamp, isNew: boolean): Generator<Event> {
     const text = readTexts(row.content).join('\n');
-    if (isNew && text !== ACKNOWLEDGEMENT) yield* makeReply(stamp, text);
+    if (isNew && text !== ACKNOWLEDGEMENT) yield* make.reply(stamp, text);
     for (const part of toRows(row.content)) yield* this.#readCall(getRow(part, 'functionCall'), stamp);
     for (const call of toRows(row.toolCalls)) {
       const at = toTimestamp(call.timestamp);
@@ -197,7 +189,7 @@ class Conversation {
     }
   }
 
-  *#readCall(call: Row, stamp: Stamp): Generator<Event> {
+  *#readCall(call: Row, stamp: make.Stamp): Generator<Event> {
     const id = getText(call, 'id');
     const tool = getText(call, 'name');
     if (id === null || tool === null || this.#state.calls.has(id) || this.#state.answered.has(id)) return;
@@ -208,7 +200,7 @@ class Conversation {
     yield* makeToolCall(stamp, details, this.#files);
   }
 
-  *#readToolCall(call: Row, stamp: Stamp): Generator<Event> {
+  *#readToolCall(call: Row, stamp: make.Stamp): Generator<Event> {
     yield* this.#readCall(call, stamp);
     const id = getText(call, 'id');
     const { status } = call;
@@ -216,7 +208,7 @@ class Conversation {
     yield* this.#readResponse(id, readResponse(call), stamp, status === 'success');
   }
 
-  *#readResponse(id: string, response: Row, stamp: Stamp, isFine?: boolean): Generator<Event> {
+  *#readResponse(id: string, response: Row, stamp: make.Stamp, isFine?: boolean): Generator<Event> {
     const call = takeCall(this.#state.calls, id);
     if (call === undefined) return;
     this.#state.answered.add(id);
@@ -236,7 +228,7 @@ function readText(body: Row): string {
   return UNTRUSTED.exec(text)?.[1] ?? text;
 }
 
-function readOutcome({ tool }: OpenCall, body: Row, isFine = !('error' in body)): Omit<CallOutcome, 'id'> {
+function readOutcome({ tool }: OpenCall, body: Row, isFine = !('error' in body)): Omit<make.CallOutcome, 'id'> {
   const text = readText(body);
   const shell = tool === 'run_shell_command' ? readShellOutput(text) : null;
   if (shell === null) return { ok: isFine, exit: null, output: text };

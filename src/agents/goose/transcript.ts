@@ -1,38 +1,26 @@
-import type { Event, PlanItem } from '../../model/event.ts';
+import type { Action, Event, PlanItem } from '../../model/event.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { SqlDatabase } from '../../platform/sqlite.ts';
-import type { Agent, FoundSession, ReadStats } from '../agent.ts';
+import { type Agent, countUnknown, type FoundSession, type ReadStats } from '../agent.ts';
+import { readExitStatus, type ToolCall } from '../shared/actions.ts';
 import { isDatabase, readDatabaseSession, selectFrom, type Table, tryQuery } from '../shared/database.ts';
-import { TouchedFiles } from '../shared/files.ts';
+import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
 import {
   asRow,
-  collectTexts,
-  countUnknown,
   getCleanText,
   getNumber,
   getRow,
   getText,
-  listBlockTexts,
   parseAny,
   parseRow,
   type Row,
   toRows,
 } from '../shared/json.ts';
 import { readJsonLines } from '../shared/json-lines.ts';
-import {
-  makeCall,
-  makeCompaction,
-  makeLimit,
-  makePlan,
-  makePrompt,
-  makeReply,
-  makeResult,
-  makeStamp,
-  readExitStatus,
-  type Stamp,
-} from '../shared/make-events.ts';
+import * as make from '../shared/make-events.ts';
+import { describeMcpFileCall } from '../shared/mcp-files.ts';
+import { collectTexts, listBlockTexts } from '../shared/message-text.ts';
 import { sortResults } from '../shared/result-order.ts';
-import { readAction } from './actions.ts';
 import { findSessions, inspectFile, listTranscripts, SESSION_TABLE, toMilliseconds } from './sessions.ts';
 
 const readSorted: Agent['readEvents'] = (session, stats) => sortResults(readEvents(session, stats));
@@ -40,7 +28,6 @@ const readSorted: Agent['readEvents'] = (session, stats) => sortResults(readEven
 export const gooseAgent: Agent = { name: 'goose', findSessions, listTranscripts, inspectFile, readEvents: readSorted };
 
 function* readEvents(session: FoundSession, stats: ReadStats): Generator<Event> {
-  stats.sessionId = session.id;
   if (!isDatabase(session.path)) {
     yield* readMessages(listFileMessages(session.path, stats), new MessageReader(session.cwd, null, stats));
     return;
@@ -137,7 +124,7 @@ class MessageReader {
   readonly #commands = new Set<string>();
   readonly #plans = new Set<string>();
   /** A text for the model only: the summary of a compaction if a message of the agent to itself follows. */
-  #summary: { stamp: Stamp; text: string } | null = null;
+  #summary: { stamp: make.Stamp; text: string } | null = null;
   #lastPrompt: string | null = null;
   #isAfterCompaction = false;
 
@@ -151,24 +138,24 @@ class MessageReader {
     if (role !== 'user' && role !== 'assistant') return countUnknown(this.#stats, `message ${role}`.trim());
     const ms = toMilliseconds(created);
     const at = ms === null ? null : formatTimestamp(ms);
-    const stamp = makeStamp({ at, line, id, cwd: this.#cwd, model: this.#model });
+    const stamp = make.stamp({ at, line, id, cwd: this.#cwd, model: this.#model });
     const parts = toRows(content);
     if (metadata.userVisible !== false) yield* this.#readParts(stamp, parts, role);
     else if (metadata.agentVisible !== false) yield* this.#readModelOnly(stamp, parts, role);
   }
 
   /** A compaction is a summary, a message to itself, and the last prompt again. Other such texts replace results. */
-  *#readModelOnly(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
+  *#readModelOnly(stamp: make.Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
     const text = parts.map((part) => getText(part, 'text') ?? '').join('\n');
     if (role === 'user') this.#summary = { stamp, text };
     else if (this.#summary !== null) {
-      yield makeCompaction(this.#summary.stamp, this.#summary.text);
+      yield make.compaction(this.#summary.stamp, this.#summary.text);
       this.#summary = null;
       this.#isAfterCompaction = true;
     }
   }
 
-  *#readParts(stamp: Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
+  *#readParts(stamp: make.Stamp, parts: Row[], role: 'user' | 'assistant'): Generator<Event> {
     this.#summary = null;
     const isAfterCompaction = this.#isAfterCompaction;
     this.#isAfterCompaction = false;
@@ -176,26 +163,26 @@ class MessageReader {
       const text = getText(part, 'text') ?? '';
       if (part.type !== 'text') yield* this.#readPart(stamp, part);
       else if (role === 'assistant') {
-        if (ERROR_REPLY.test(text)) yield makeLimit(stamp, text);
-        else yield* makeReply(stamp, text);
+        if (ERROR_REPLY.test(text)) yield make.limit(stamp, text);
+        else yield* make.reply(stamp, text);
       } else if (isForAudience(part, 'user') && !(isAfterCompaction && text === this.#lastPrompt)) {
         this.#lastPrompt = text;
-        yield* makePrompt(stamp, text);
+        yield* make.prompt(stamp, text);
       }
     }
   }
 
-  *#readPart(stamp: Stamp, part: Row): Generator<Event> {
+  *#readPart(stamp: make.Stamp, part: Row): Generator<Event> {
     const type = getText(part, 'type') ?? '';
     if (type === 'toolRequest' || type === 'frontendToolRequest') yield* this.#readRequest(stamp, part);
     else if (type === 'toolResponse') yield* this.#readResponse(stamp, part);
     else if (type === 'actionRequired') yield* readQuestion(stamp, getRow(part, 'data'));
     else if (type === 'systemNotification') {
-      if (part.notificationType === 'creditsExhausted') yield makeLimit(stamp, getText(part, 'msg') ?? '');
+      if (part.notificationType === 'creditsExhausted') yield make.limit(stamp, getText(part, 'msg') ?? '');
     } else if (!IGNORED.has(type)) countUnknown(this.#stats, `content ${type}`.trim());
   }
 
-  *#readRequest(stamp: Stamp, part: Row): Generator<Event> {
+  *#readRequest(stamp: make.Stamp, part: Row): Generator<Event> {
     const id = getText(part, 'id') ?? '';
     const call = getRow(getRow(part, 'toolCall'), 'value');
     const name = getText(call, 'name');
@@ -205,15 +192,15 @@ class MessageReader {
     const input = getRow(call, 'arguments');
     if (tool === 'todo_write' || tool === 'todo_read') {
       this.#plans.add(id);
-      if (tool === 'todo_write') yield makePlan(stamp, readPlan(getText(input, 'content') ?? ''));
+      if (tool === 'todo_write') yield make.plan(stamp, readPlan(getText(input, 'content') ?? ''));
       return;
     }
     const action = readAction({ tool, input, cwd: this.#cwd }, this.#files);
     if (action.kind === 'command') this.#commands.add(id);
-    yield makeCall(stamp, { id, tool: name, action });
+    yield make.call(stamp, { id, tool: name, action });
   }
 
-  *#readResponse(stamp: Stamp, part: Row): Generator<Event> {
+  *#readResponse(stamp: make.Stamp, part: Row): Generator<Event> {
     const id = getText(part, 'id') ?? '';
     if (this.#plans.delete(id)) return;
     const result = getRow(part, 'toolResult');
@@ -223,7 +210,7 @@ class MessageReader {
     const output = failed && content.length === 0 ? (getText(result, 'error') ?? '') : joinText(content);
     const reported = getNumber(getRow(value ?? {}, 'structuredContent'), 'exit_code');
     const exit = this.#commands.delete(id) ? (reported ?? readExitStatus(output)) : null;
-    yield makeResult(stamp, { id, ok: !failed && (exit === null || exit === 0), exit, output });
+    yield make.result(stamp, { id, ok: !failed && (exit === null || exit === 0), exit, output });
   }
 }
 
@@ -238,13 +225,13 @@ function joinText(content: Row[]): string {
   return listBlockTexts(forModel.length === 0 ? content : forModel).join('\n');
 }
 
-function* readQuestion(stamp: Stamp, data: Row): Generator<Event> {
+function* readQuestion(stamp: make.Stamp, data: Row): Generator<Event> {
   const id = getText(data, 'id') ?? '';
   if (data.actionType === 'elicitation') {
     const question = getCleanText(data, 'message');
-    yield makeCall(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
+    yield make.call(stamp, { id, tool: 'elicitation', action: { kind: 'ask', question } });
   } else if (data.actionType === 'elicitationResponse') {
-    yield* makePrompt(stamp, collectTexts(data.userData ?? data.user_data).join('\n'));
+    yield* make.prompt(stamp, collectTexts(data.userData ?? data.user_data).join('\n'));
   }
 }
 
@@ -262,4 +249,62 @@ function readPlan(content: string): PlanItem[] {
 function readMark(mark: string | undefined): PlanItem['status'] {
   if (mark === 'x' || mark === 'X' || mark === '✓') return 'completed';
   return mark === '~' || mark === '/' || mark === '>' ? 'in_progress' : 'pending';
+}
+
+/** `tool` is without the name of the extension. */
+export function readAction({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action {
+  const given = getText(input, 'path', 'file_path');
+  const path = given === null ? null : resolveFilePath(given, cwd);
+  switch (tool) {
+    case 'shell':
+      return { kind: 'command', command: getCleanText(input, 'command'), background: false };
+    case 'text_editor':
+    case 'str_replace_editor':
+      return readEditor(input, path ?? '', files);
+    case 'read':
+    case 'read_file':
+    case 'view':
+      return files.read(path ?? '');
+    case 'write':
+      return { kind: 'edit', edits: [files.write(path ?? '', getCleanText(input, 'content'))] };
+    case 'edit': {
+      const before = getCleanText(input, 'before');
+      return { kind: 'edit', edits: [files.edit(path ?? '', before, getCleanText(input, 'after'))] };
+    }
+    case 'tree':
+    case 'list_files':
+      return { kind: 'search', pattern: '', path };
+    case 'glob':
+    case 'search':
+    case 'ripgrep':
+      return { kind: 'search', pattern: getText(input, 'pattern', 'query') ?? '', path };
+    case 'web_fetch':
+    case 'web_scrape':
+    case 'fetch':
+      return { kind: 'fetch', url: getCleanText(input, 'url') };
+    case 'delegate':
+    case 'subagent':
+      return { kind: 'delegate', task: getText(input, 'instructions', 'task', 'prompt') ?? '' };
+    default:
+      return describeMcpFileCall({ tool, input, cwd }, files) ?? { kind: 'other', texts: collectTexts(input) };
+  }
+}
+
+/** One tool for everything that can be done to a file, in releases up to 1.2x. */
+function readEditor(input: Row, path: string, files: TouchedFiles): Action {
+  switch (getText(input, 'command')) {
+    case 'view':
+      return files.read(path);
+    case 'write':
+    case 'create':
+      return { kind: 'edit', edits: [files.write(path, getCleanText(input, 'file_text'))] };
+    case 'str_replace':
+    case 'edit_file':
+    case 'insert': {
+      const after = getCleanText(input, 'new_str', 'code_edit', 'diff');
+      return { kind: 'edit', edits: [files.edit(path, getCleanText(input, 'old_str'), after)] };
+    }
+    default:
+      return { kind: 'other', texts: collectTexts(input) };
+  }
 }

@@ -28,9 +28,8 @@ export function writePlugin({ node, script }: HookLauncher): string {
   const path = join(findPackageFolder(), 'plugins', 'opencode', 'agent-handover.js');
   const source = readHead(path, MAX_BYTES)?.bytes.toString('utf8');
   if (source === undefined) {
-    throw new HandoverError('HANDOVER_IO', `${path} is missing`, {
-      hint: 'This installation is incomplete. Install it again: npm install --global agent-handover',
-    });
+    const hint = 'This installation is incomplete. Install it again: npm install --global agent-handover';
+    throw new HandoverError('HANDOVER_IO', `${path} is missing`, { hint });
   }
   return source
     .replace(/^const NODE = .*$/m, () => `const NODE = ${JSON.stringify(node)};`)

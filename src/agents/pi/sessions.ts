@@ -2,9 +2,8 @@ import { join, resolve } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
-import { getText, parseRow } from '../shared/json.ts';
-import { toMs } from '../shared/make-events.ts';
+import { HEAD_BYTES, listFiles } from '../shared/files.ts';
+import { getText, parseRow, toMs } from '../shared/json.ts';
 
 /** All session files: in a folder for each project, or all in one folder that the user named. */
 export function* listTranscripts(machine: Machine): Generator<string> {
@@ -27,10 +26,6 @@ function findSessionFolders({ env, home, cwd }: Machine): string[] {
 function expandHome(path: string, home: string | undefined, cwd: string): string {
   if (home !== undefined && (path === '~' || path.startsWith('~/'))) return join(home, path.slice(1));
   return resolve(cwd, path);
-}
-
-export function findSessions(machine: Machine): Iterable<FoundSession> {
-  return inspectAll(listTranscripts(machine), inspectFile);
 }
 
 /** The session in a file, from its first line; null when the file is not one of pi's. */

@@ -1,40 +1,16 @@
 import type { Action, Event, FileEdit } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { ReadStats } from '../agent.ts';
-import type { ToolCall } from '../shared/actions.ts';
+import { countUnknown, type ReadStats } from '../agent.ts';
+import { readExitStatus, type ToolCall } from '../shared/actions.ts';
 import { resolveFilePath, TouchedFiles } from '../shared/files.ts';
-import {
-  collectTexts,
-  countUnknown,
-  getCleanText,
-  getNumber,
-  getRow,
-  getText,
-  joinText,
-  parseRow,
-  type Row,
-  toBlocks,
-  toRows,
-} from '../shared/json.ts';
-import {
-  makeCall,
-  makeCompaction,
-  makeInjected,
-  makeInterruption,
-  makeLimit,
-  makePrompt,
-  makeReply,
-  makeResult,
-  makeStamp,
-  readExitStatus,
-  type Stamp,
-  toTimestamp,
-} from '../shared/make-events.ts';
+import { getCleanText, getNumber, getRow, getText, parseRow, type Row, toRows, toTimestamp } from '../shared/json.ts';
+import * as make from '../shared/make-events.ts';
 import { describeMcpFileCall } from '../shared/mcp-files.ts';
+import { collectTexts, joinText, toBlocks } from '../shared/message-text.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
-import { findSessions, inspectFile, listTranscripts } from './sessions.ts';
+import { inspectFile, listTranscripts } from './sessions.ts';
 
-/** Kept on disk between readings. */
+/** Saved in the transcript checkpoint. */
 interface SessionState {
   files: Set<string>;
   commands: Set<string>;
@@ -56,9 +32,8 @@ const format: RowFormat<SessionState> = {
   start: ({ cwd }) => startState(cwd, null),
   lookAhead: ({ cwd, path }, until) => startState(cwd, findLiveEntries(path, until)),
   needsLookAhead: true,
-  openReader: ({ state, session, stats, knowsAll }) => {
+  openReader: ({ state, stats, knowsAll }) => {
     const reader = new EntryReader(state, stats);
-    stats.sessionId = session.id;
     return {
       read: ({ row, line }) => {
         const id = row.type === 'session' ? null : getText(row, 'id');
@@ -73,7 +48,7 @@ const format: RowFormat<SessionState> = {
   },
 };
 
-export const piAgent = makeRowAgent({ name: 'pi', findSessions, listTranscripts, inspectFile }, format);
+export const piAgent = makeRowAgent({ name: 'pi', listTranscripts, inspectFile }, format);
 
 /** An entry that follows the last one is live if that is; any other may make another branch the live one. */
 function followsLive(row: Row, { live, last }: SessionState): boolean {
@@ -105,8 +80,8 @@ class EntryReader {
     else if (type === 'message') yield* this.#readMessage(entry, line);
     else if (type === 'compaction' || type === 'branch_summary') {
       // The summary of a branch that was left is what is known of it from here on.
-      yield makeCompaction(this.#stampOf(entry, line), getText(entry, 'summary'));
-    } else if (type === 'custom_message') yield* makeInjected(this.#stampOf(entry, line), joinText(entry.content));
+      yield make.compaction(this.#stampOf(entry, line), getText(entry, 'summary'));
+    } else if (type === 'custom_message') yield* make.injected(this.#stampOf(entry, line), joinText(entry.content));
     else if (!IGNORED_ENTRIES.has(type)) countUnknown(this.#stats, `entry ${type}`.trim());
   }
 
@@ -115,58 +90,58 @@ class EntryReader {
     const role = getText(message, 'role') ?? '';
     if (role === 'assistant') this.#state.model = getText(message, 'model') ?? this.#state.model;
     const stamp = this.#stampOf(entry, line);
-    if (role === 'user') yield* makePrompt(stamp, joinText(message.content));
+    if (role === 'user') yield* make.prompt(stamp, joinText(message.content));
     else if (role === 'assistant') yield* this.#readAnswer(stamp, message);
     else if (role === 'toolResult') yield this.#readToolResult(stamp, message);
     else if (role === 'bashExecution') yield* readExecution(stamp, message, getText(entry, 'id') ?? `line ${line}`);
-    else if (role === 'custom' || role === 'hookMessage') yield* makeInjected(stamp, joinText(message.content));
+    else if (role === 'custom' || role === 'hookMessage') yield* make.injected(stamp, joinText(message.content));
     else if (role !== 'compactionSummary' && role !== 'branchSummary') {
       countUnknown(this.#stats, `message ${role}`.trim());
     }
   }
 
-  *#readAnswer(stamp: Stamp, message: Row): Generator<Event> {
+  *#readAnswer(stamp: make.Stamp, message: Row): Generator<Event> {
     for (const part of toBlocks(message.content)) {
       const type = getText(part, 'type') ?? '';
-      if (type === 'text') yield* makeReply(stamp, getText(part, 'text') ?? '');
+      if (type === 'text') yield* make.reply(stamp, getText(part, 'text') ?? '');
       else if (type === 'toolCall') yield this.#readToolCall(stamp, part);
       else if (!IGNORED_CONTENT.has(type)) countUnknown(this.#stats, `content ${type}`.trim());
     }
-    if (message.stopReason === 'aborted') yield makeInterruption(stamp);
-    if (message.stopReason === 'error') yield makeLimit(stamp, getText(message, 'errorMessage') ?? '');
+    if (message.stopReason === 'aborted') yield make.interruption(stamp);
+    if (message.stopReason === 'error') yield make.limit(stamp, getText(message, 'errorMessage') ?? '');
   }
 
-  #readToolCall(stamp: Stamp, part: Row): Event {
+  #readToolCall(stamp: make.Stamp, part: Row): Event {
     const id = getText(part, 'id') ?? '';
     const tool = getText(part, 'name') ?? '';
     const action = readAction({ tool, input: getRow(part, 'arguments'), cwd: this.#state.cwd }, this.#files);
     if (action.kind === 'command') this.#state.commands.add(id);
-    return makeCall(stamp, { id, tool, action });
+    return make.call(stamp, { id, tool, action });
   }
 
   /** To pi, a command that exits with another status than 0 is an error, with the status in the last line. */
-  #readToolResult(stamp: Stamp, message: Row): Event {
+  #readToolResult(stamp: make.Stamp, message: Row): Event {
     const id = getText(message, 'toolCallId') ?? '';
     const output = joinText(message.content);
     const ok = message.isError !== true;
     const isCommand = this.#state.commands.delete(id);
     const exit = !isCommand ? null : ok ? 0 : readExitStatus(output);
-    return makeResult(stamp, { id, ok, exit, output });
+    return make.result(stamp, { id, ok, exit, output });
   }
 
-  #stampOf(entry: Row, line: number): Stamp {
+  #stampOf(entry: Row, line: number): make.Stamp {
     const at = toTimestamp(getRow(entry, 'message').timestamp) ?? toTimestamp(entry.timestamp);
-    return makeStamp({ at, line, id: getText(entry, 'id'), cwd: this.#state.cwd, model: this.#state.model });
+    return make.stamp({ at, line, id: getText(entry, 'id'), cwd: this.#state.cwd, model: this.#state.model });
   }
 }
 
 /** A command that the human ran from within pi. */
-function* readExecution(stamp: Stamp, message: Row, id: string): Generator<Event> {
+function* readExecution(stamp: make.Stamp, message: Row, id: string): Generator<Event> {
   const command = getCleanText(message, 'command');
-  yield makeCall(stamp, { id, tool: 'bash', action: { kind: 'command', command, background: false } });
+  yield make.call(stamp, { id, tool: 'bash', action: { kind: 'command', command, background: false } });
   const exit = getNumber(message, 'exitCode');
   const ok = message.cancelled === true ? false : exit === null ? null : exit === 0;
-  yield makeResult(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
+  yield make.result(stamp, { id, ok, exit, output: getText(message, 'output') ?? '' });
 }
 
 const HEAD_BYTES = 300;

@@ -2,9 +2,8 @@ import { basename, dirname, join } from 'node:path';
 import { listNames, readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
-import { HEAD_BYTES, inspectAll, listFiles } from '../shared/files.ts';
-import { asRow, getRow, getText, parseRow, type Row, toRows } from '../shared/json.ts';
-import { toMs } from '../shared/make-events.ts';
+import { HEAD_BYTES, listFiles } from '../shared/files.ts';
+import { asRow, getRow, getText, parseRow, type Row, toMs, toRows } from '../shared/json.ts';
 import { findOwnWords, toTitle } from '../shared/message-text.ts';
 import { resolveFolder } from './setup.ts';
 
@@ -20,10 +19,6 @@ export function* listTranscripts(machine: Machine): Generator<string> {
     const subAgents = join(folder, 'subagents');
     for (const session of listNames(subAgents)) yield* listFiles(join(subAgents, session), SUFFIX);
   }
-}
-
-export function findSessions(machine: Machine): Iterable<FoundSession> {
-  return inspectAll(listTranscripts(machine), inspectFile);
 }
 
 export function inspectFile(path: string): FoundSession | null {

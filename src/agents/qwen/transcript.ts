@@ -1,46 +1,21 @@
 import type { Event } from '../../model/event.ts';
 import { readLines } from '../../platform/lines.ts';
-import type { FoundSession, ReadStats } from '../agent.ts';
+import { countUnknown, type FoundSession, type ReadStats } from '../agent.ts';
 import { TouchedFiles } from '../shared/files.ts';
-import {
-  makeToolCall,
-  makeToolResult,
-  type OpenCall,
-  readShellOutput,
-  refineWrite,
-  toOpenCall,
-} from '../shared/gemini-tools.ts';
-import {
-  countUnknown,
-  getNumber,
-  getRow,
-  getText,
-  listBlockTexts,
-  parseRow,
-  type Row,
-  toRows,
-} from '../shared/json.ts';
+import * as gemini from '../shared/gemini-tools.ts';
+import { getNumber, getRow, getText, parseRow, type Row, toRows, toTimestamp } from '../shared/json.ts';
 import { peekText, toKey } from '../shared/json-lines.ts';
-import {
-  type CallOutcome,
-  makeCompaction,
-  makeInjected,
-  makeLimit,
-  makePrompt,
-  makeReply,
-  makeStamp,
-  type Stamp,
-  toTimestamp,
-} from '../shared/make-events.ts';
+import * as make from '../shared/make-events.ts';
+import { listBlockTexts } from '../shared/message-text.ts';
 import { PendingEvents, type PendingState, startPending, takeCall } from '../shared/pending-events.ts';
 import { makeRowAgent, type RowFormat } from '../shared/transcript.ts';
-import { findSessions, inspectFile, isSubAgentFile, listTranscripts, readHuman, readTexts } from './sessions.ts';
+import { inspectFile, isSubAgentFile, listTranscripts, readHuman, readTexts } from './sessions.ts';
 
-/** Kept on disk between readings. */
+/** Saved in the transcript checkpoint. */
 interface ChatState {
-  outbox: PendingState;
+  pending: PendingState;
   files: Set<string>;
-  calls: Map<string, OpenCall>;
+  calls: Map<string, gemini.OpenCall>;
   cwd: string | null;
   /** A slash command whose expansion comes as the next row of type `user`. */
   expanding: string | null;
@@ -49,13 +24,14 @@ interface ChatState {
 }
 
 function startState(cwd: string | null, dead: DeadLines[]): ChatState {
-  const empty = { outbox: startPending(), files: new Set<string>(), calls: new Map<string, OpenCall>() };
+  const empty = { pending: startPending(), files: new Set<string>(), calls: new Map<string, gemini.OpenCall>() };
   return { ...empty, cwd, expanding: null, lastLimit: null, dead };
 }
 
 const format: RowFormat<ChatState> = {
   start: ({ cwd }) => startState(cwd, []),
   lookAhead: ({ cwd, path }, until) => startState(cwd, findDeadLines(path, until)),
+  recordsBranch: true,
   openReader: ({ state, session, stats, knowsAll }) => {
     const conversation = new Conversation(state, session, stats);
     return {
@@ -70,7 +46,7 @@ const format: RowFormat<ChatState> = {
   shortcuts: () => ({ canSkip: canSkipRow }),
 };
 
-export const qwenAgent = makeRowAgent({ name: 'qwen', findSessions, listTranscripts, inspectFile }, format);
+export const qwenAgent = makeRowAgent({ name: 'qwen', listTranscripts, inspectFile }, format);
 
 const TYPE = toKey('type');
 const SUBTYPE = toKey('subtype');
@@ -92,35 +68,34 @@ class Conversation {
   readonly #state: ChatState;
   readonly #stats: ReadStats;
   readonly #isSubAgent: boolean;
-  readonly #outbox: PendingEvents;
+  readonly #pending: PendingEvents;
   readonly #files: TouchedFiles;
 
   constructor(state: ChatState, session: FoundSession, stats: ReadStats) {
     this.#state = state;
     this.#stats = stats;
     this.#isSubAgent = session.parent !== null && isSubAgentFile(session.path);
-    this.#outbox = new PendingEvents(state.outbox);
+    this.#pending = new PendingEvents(state.pending);
     this.#files = new TouchedFiles(state.files);
   }
 
   read(row: Row, line: number): Event[] {
     for (const event of this.#readRow(row, line)) {
-      if (event.type === 'prompt') this.#outbox.release();
-      if (event.type === 'call' && event.tool === 'write_file') this.#outbox.addWaiting(event);
-      else this.#outbox.add(event);
+      if (event.type === 'prompt') this.#pending.release();
+      if (event.type === 'call' && event.tool === 'write_file') this.#pending.addWaiting(event);
+      else this.#pending.add(event);
     }
-    return this.#outbox.take();
+    return this.#pending.take();
   }
 
   finish(): Event[] {
-    this.#outbox.release();
-    return this.#outbox.take();
+    this.#pending.release();
+    return this.#pending.take();
   }
 
   *#readRow(row: Row, line: number): Generator<Event> {
     this.#state.cwd = getText(row, 'cwd') || this.#state.cwd;
     this.#stats.agentVersion = getText(row, 'version') ?? this.#stats.agentVersion;
-    this.#stats.sessionId = getText(row, 'sessionId') ?? this.#stats.sessionId;
     const stamp = this.#stamp(row, line);
     if (row.type === 'user') yield* this.#readUser(row, stamp);
     else if (row.type === 'assistant') yield* this.#readAssistant(row, stamp);
@@ -129,43 +104,46 @@ class Conversation {
     else countUnknown(this.#stats, getText(row, 'type') ?? '(no type)');
   }
 
-  #stamp(row: Row, line: number): Stamp {
+  #stamp(row: Row, line: number): make.Stamp {
     const { cwd } = this.#state;
     const [id, model, branch] = [getText(row, 'uuid'), getText(row, 'model'), getText(row, 'gitBranch')];
-    const stamp = makeStamp({ at: toTimestamp(row.timestamp), line, id, cwd, model, branch });
+    const stamp = make.stamp({ at: toTimestamp(row.timestamp), line, id, cwd, model, branch });
     return { ...stamp, ...(row.isSidechain === true && !this.#isSubAgent && { sidechain: true }) };
   }
 
-  *#readUser(row: Row, stamp: Stamp): Generator<Event> {
-    for (const text of readTexts(row).slice(1)) yield* makeInjected(stamp, text);
+  *#readUser(row: Row, stamp: make.Stamp): Generator<Event> {
+    for (const text of readTexts(row).slice(1)) yield* make.injected(stamp, text);
     const expanded = this.#state.expanding;
     this.#state.expanding = null;
     if (row.isSidechain === true || this.#isSubAgent) return;
     const text = readHuman(row);
     const isShown = getText(getRow(row, 'systemPayload'), 'displayText') !== null;
     const isRepeated = expanded !== null && (text === expanded || !isShown);
-    if (text !== null && !isRepeated) yield* makePrompt(stamp, text);
+    if (text !== null && !isRepeated) yield* make.prompt(stamp, text);
   }
 
-  *#readAssistant(row: Row, stamp: Stamp): Generator<Event> {
+  *#readAssistant(row: Row, stamp: make.Stamp): Generator<Event> {
     for (const part of toRows(getRow(row, 'message').parts)) {
-      if (part.thought === true) continue;
       const text = getText(part, 'text');
-      if (text !== null) yield* makeReply(stamp, text);
+      if (part.thought === true) {
+        yield* make.thought(stamp, text ?? '');
+        continue;
+      }
+      if (text !== null) yield* make.reply(stamp, text);
       yield* this.#readCall(getRow(part, 'functionCall'), stamp);
     }
   }
 
-  *#readCall(call: Row, stamp: Stamp): Generator<Event> {
+  *#readCall(call: Row, stamp: make.Stamp): Generator<Event> {
     const id = getText(call, 'id');
     const tool = getText(call, 'name');
     if (id === null || tool === null || this.#state.calls.has(id)) return;
     const input = getRow(call, 'args');
-    this.#state.calls.set(id, toOpenCall(tool, input));
-    yield* makeToolCall(stamp, { id, tool, input, cwd: this.#state.cwd }, this.#files);
+    this.#state.calls.set(id, gemini.toOpenCall(tool, input));
+    yield* gemini.makeToolCall(stamp, { id, tool, input, cwd: this.#state.cwd }, this.#files);
   }
 
-  *#readResults(row: Row, stamp: Stamp): Generator<Event> {
+  *#readResults(row: Row, stamp: make.Stamp): Generator<Event> {
     const detail = getRow(row, 'toolCallResult');
     for (const part of toRows(getRow(row, 'message').parts)) {
       const response = getRow(part, 'functionResponse');
@@ -173,43 +151,45 @@ class Conversation {
       if (id === null) continue;
       const call = takeCall(this.#state.calls, id) ?? { tool: getText(response, 'name') ?? '', input: {} };
       const outcome = readOutcome(call, response, detail);
-      this.#outbox.settle(id.toWellFormed(), (action) => refineWrite(action, outcome.output, detail.resultDisplay));
-      yield* makeToolResult(stamp, call, { id, ...outcome });
+      this.#pending.settle(id.toWellFormed(), (action) =>
+        gemini.refineWrite(action, outcome.output, detail.resultDisplay),
+      );
+      yield* gemini.makeToolResult(stamp, call, { id, ...outcome });
     }
   }
 
-  *#readSystem(row: Row, stamp: Stamp): Generator<Event> {
+  *#readSystem(row: Row, stamp: make.Stamp): Generator<Event> {
     const { subtype } = row;
     const payload = getRow(row, 'systemPayload');
-    if (subtype === 'chat_compression') yield makeCompaction(stamp, readSummary(payload));
+    if (subtype === 'chat_compression') yield make.compaction(stamp, readSummary(payload));
     else if (subtype === 'slash_command') yield* this.#readCommand(payload, stamp);
     else if (subtype === 'turn_result') yield* this.#limit(getText(getRow(payload, 'error'), 'message'), stamp);
     else if (subtype === 'ui_telemetry') yield* this.#limit(readApiError(getRow(payload, 'uiEvent')), stamp);
   }
 
   /** Each retry is recorded: the same error again is not a new event. */
-  *#limit(text: string | null, stamp: Stamp): Generator<Event> {
+  *#limit(text: string | null, stamp: make.Stamp): Generator<Event> {
     if (text === null || text === this.#state.lastLimit) return;
     this.#state.lastLimit = text;
-    yield makeLimit(stamp, text);
+    yield make.limit(stamp, text);
   }
 
-  *#readCommand(payload: Row, stamp: Stamp): Generator<Event> {
+  *#readCommand(payload: Row, stamp: make.Stamp): Generator<Event> {
     const raw = getText(payload, 'rawCommand')?.trim() ?? '';
     if (payload.phase !== 'invocation' || payload.hiddenInvocation === true) return;
     if (payload.sentToModel === true) this.#state.expanding = raw;
-    if (/^\S+\s+\S/.test(raw)) yield* makePrompt(stamp, raw);
+    if (/^\S+\s+\S/.test(raw)) yield* make.prompt(stamp, raw);
   }
 }
 
-function readOutcome(call: OpenCall, response: Row, detail: Row): Omit<CallOutcome, 'id'> {
+function readOutcome(call: gemini.OpenCall, response: Row, detail: Row): Omit<make.CallOutcome, 'id'> {
   const body = getRow(response, 'response');
   const text = getText(body, 'output', 'error') ?? getText(response, 'response') ?? '';
   const status = getText(detail, 'status');
   const isFine = status === null ? !('error' in body) : status === 'success';
   if (call.tool !== 'run_shell_command') return { ok: isFine, exit: null, output: text };
   const display = getRow(detail, 'resultDisplay');
-  const framed = readShellOutput(text);
+  const framed = gemini.readShellOutput(text);
   const exit = getNumber(display, 'exitCode') ?? framed?.exit ?? null;
   const output = getText(display, 'output') ?? framed?.output ?? text;
   return { ok: isFine && (exit === null || exit === 0), exit, output };

@@ -1,7 +1,7 @@
 import type { Action, FileEdit, PlanItem } from '../../model/event.ts';
 import { resolveFilePath } from './files.ts';
-import { asRow, collectTexts, parseAny, type Row } from './json.ts';
-import { toMessageText } from './message-text.ts';
+import { asRow, getText, parseAny, type Row, toRows } from './json.ts';
+import { collectTexts, toMessageText } from './message-text.ts';
 import { parsePatch } from './patch.ts';
 
 /** A call of a tool, in the folder that the agent works in. */
@@ -40,4 +40,20 @@ export function resolveEdit(edit: FileEdit, cwd: string | null): FileEdit {
 
 export function toStatus(status: unknown): PlanItem['status'] {
   return status === 'in_progress' || status === 'completed' || status === 'cancelled' ? status : 'pending';
+}
+
+/** The items of a plan, in a list of rows that have their text under one of these names. */
+export function readPlanItems(list: unknown, ...names: readonly [string, ...string[]]): PlanItem[] {
+  return toRows(list).flatMap((item) => {
+    const text = getText(item, ...names);
+    return text === null ? [] : [{ text: toMessageText(text.trim()), status: toStatus(item.status) }];
+  });
+}
+
+const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
+
+/** The exit status that several agents put in the last line of a command's output. */
+export function readExitStatus(output: string): number | null {
+  const [, status] = EXIT_STATUS.exec(output.slice(-200)) ?? [];
+  return status === undefined ? null : Number(status);
 }

@@ -1,3 +1,4 @@
+import { catchIf } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { type FileHead, readHead } from '../../platform/external-file.ts';
 import {
@@ -23,12 +24,7 @@ function openDatabase(path: string, driverName?: string): SqlDatabase | null {
 
 /** Null when a call failed for a reason of SQLite's: of a damaged database, whatever is readable is used. */
 export function tryQuery<T>(query: () => T): T | null {
-  try {
-    return query();
-  } catch (error) {
-    if (readSqlErrorCode(error) === null) throw error;
-    return null;
-  }
+  return catchIf((error) => readSqlErrorCode(error) !== null, null, query);
 }
 
 export interface Table {

@@ -2,7 +2,7 @@ import { join, posix, resolve, win32 } from 'node:path';
 import type { Action, FileEdit } from '../../model/event.ts';
 import { listNames } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
-import type { FoundSession } from '../agent.ts';
+import type { FoundSession, RecallSession } from '../agent.ts';
 
 /** The variable that moves an agent's folder, and the folder's name in the user's home. */
 const HOMES = {
@@ -67,16 +67,17 @@ export class TouchedFiles {
   }
 }
 
-/** So much of a transcript is read to say what session it holds. */
+/** How much of a transcript is read to find out which session it has. */
 export const HEAD_BYTES = 64 * 1024;
 
 /** The sessions in those of the files that are transcripts. */
 export function* inspectAll(
   paths: Iterable<string>,
   inspect: (path: string) => FoundSession | null,
+  recall: RecallSession = () => null,
 ): Generator<FoundSession> {
   for (const path of paths) {
-    const session = inspect(path);
+    const session = recall(path) ?? inspect(path);
     if (session !== null) yield session;
   }
 }

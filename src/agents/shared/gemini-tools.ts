@@ -1,18 +1,10 @@
 import type { Action, Event, PlanItem } from '../../model/event.ts';
-import { type ToolCall, toStatus } from './actions.ts';
+import { readPlanItems, type ToolCall } from './actions.ts';
 import { resolveFilePath, type TouchedFiles } from './files.ts';
-import { asRow, collectTexts, getText, parseRow, type Row, toRows } from './json.ts';
-import {
-  type CallOutcome,
-  makeCall,
-  makeInjected,
-  makePlan,
-  makePrompt,
-  makeResult,
-  type Stamp,
-} from './make-events.ts';
+import { asRow, getText, parseRow, type Row, toRows } from './json.ts';
+import * as make from './make-events.ts';
 import { describeMcpFileCall } from './mcp-files.ts';
-import { toMessageText } from './message-text.ts';
+import { collectTexts, toMessageText } from './message-text.ts';
 
 /** A call of a tool of Gemini CLI. Qwen Code has the same tools, some of them under other names. */
 interface GeminiCall extends ToolCall {
@@ -22,17 +14,17 @@ interface GeminiCall extends ToolCall {
   display?: unknown;
 }
 
-/** The event that a call stands for: a plan tool's is the plan. */
-export function* makeToolCall(stamp: Stamp, call: GeminiCall, files: TouchedFiles): Generator<Event> {
+/** The event of a call: for a plan tool it is the plan. */
+export function* makeToolCall(stamp: make.Stamp, call: GeminiCall, files: TouchedFiles): Generator<Event> {
   const { id, tool, input, output = '', display } = call;
   if (isPlanTool(tool)) {
     const plan = readPlan(tool, input, display);
-    if (plan !== null) yield makePlan(stamp, plan);
+    if (plan !== null) yield make.plan(stamp, plan);
     return;
   }
   const own = describeFileCall(call, files) ?? describeOtherCall(call);
   const action = own.kind === 'other' ? (describeMcpFileCall(call, files) ?? own) : own;
-  yield makeCall(stamp, { id, tool, action: refineWrite(action, output, display) });
+  yield make.call(stamp, { id, tool, action: refineWrite(action, output, display) });
 }
 
 function describeFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
@@ -124,11 +116,7 @@ function isPlanTool(tool: string): boolean {
 /** The whole plan, from a tool's input or from what it shows afterwards; null when there is none. */
 function readPlan(tool: string, input: Row, display: unknown): PlanItem[] | null {
   const list = TODO_TOOLS.has(tool) ? input.todos : asRow(display)?.todos;
-  if (!Array.isArray(list)) return null;
-  return toRows(list).flatMap((todo) => {
-    const text = getText(todo, 'content', 'description');
-    return text === null ? [] : [{ text: toMessageText(text.trim()), status: toStatus(todo.status) }];
-  });
+  return Array.isArray(list) ? readPlanItems(list, 'content', 'description') : null;
 }
 
 const FRAME_START = /^(?:Command: [\s\S]*?\n)?(?:Directory: [^\n]*\n)?(?:Output|Stdout): /;
@@ -163,12 +151,12 @@ export function toOpenCall(tool: string, input: Row): OpenCall {
 }
 
 /** The events of a result: a brief of ours was injected, an answer to a question is a prompt, a plan has none. */
-export function* makeToolResult(stamp: Stamp, call: OpenCall, outcome: CallOutcome): Generator<Event> {
+export function* makeToolResult(stamp: make.Stamp, call: OpenCall, outcome: make.CallOutcome): Generator<Event> {
   if (isPlanTool(call.tool)) return;
-  yield makeResult(stamp, outcome);
-  yield* makeInjected(stamp, outcome.output);
+  yield make.result(stamp, outcome);
+  yield* make.injected(stamp, outcome.output);
   const answers = ASK_TOOLS.has(call.tool) && outcome.ok ? readAnswers(outcome.output, call.input) : null;
-  if (answers !== null) yield* makePrompt(stamp, answers);
+  if (answers !== null) yield* make.prompt(stamp, answers);
 }
 
 /** What the human answered, as the tool returns it; with several questions, each answer is preceded by its own. */

@@ -1,7 +1,7 @@
 import { isAscii } from 'node:buffer';
 import { type Position, readLines, startOfFile } from '../../platform/lines.ts';
-import type { ReadStats } from '../agent.ts';
-import { countUnreadable, parseRow, type Row } from './json.ts';
+import { countUnreadable, type ReadStats } from '../agent.ts';
+import { parseRow, type Row } from './json.ts';
 
 const QUOTE = 0x22;
 const MAX_PEEKED = 60;
@@ -37,7 +37,6 @@ export interface Shortcuts {
 /** The part of a file that is read. */
 type ByteRange = { position: Position; until: number };
 
-const BYTE_ORDER_MARK = Buffer.from([0xef, 0xbb, 0xbf]);
 const OPEN_OBJECT = 0x7b;
 
 /** The rows of a transcript with one JSON object per line, in order. */
@@ -55,11 +54,10 @@ export function* readClosedRows(
 ): Generator<NumberedRow> {
   const onLongLine = (): void => countUnreadable(stats);
   for (const { bytes, number, closed } of readLines(path, { position, until, onLongLine })) {
-    const content = number === 1 ? skipByteOrderMark(bytes) : bytes;
-    if (!closed || isBlank(content)) continue;
+    if (!closed || isBlank(bytes)) continue;
     stats.rows++;
-    if (canSkip(content)) continue;
-    const row = parseRow(decode(content));
+    if (canSkip(bytes)) continue;
+    const row = parseRow(decode(bytes));
     if (row === null) stats.unreadable++;
     else yield { row, line: number };
   }
@@ -68,7 +66,7 @@ export function* readClosedRows(
 /** The row in an unfinished last line, to be read last. It may still be being written: it never counts as unreadable. */
 export function* readOpenRow(path: string, stats: ReadStats, { position, until }: ByteRange): Generator<NumberedRow> {
   for (const { bytes, number } of readLines(path, { position: { ...position }, until })) {
-    const row = parseRow(decodeText(number === 1 ? skipByteOrderMark(bytes) : bytes));
+    const row = parseRow(decodeText(bytes));
     if (row === null) continue;
     stats.rows++;
     yield { row, line: number };
@@ -78,11 +76,6 @@ export function* readOpenRow(path: string, stats: ReadStats, { position, until }
 /** Most rows are ASCII, which is several times cheaper to decode as Latin-1. */
 export function decodeText(bytes: Buffer): string {
   return bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
-}
-
-function skipByteOrderMark(bytes: Buffer): Buffer {
-  const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
-  return marked ? bytes.subarray(BYTE_ORDER_MARK.length) : bytes;
 }
 
 function isBlank(bytes: Buffer): boolean {

@@ -1,6 +1,7 @@
-import type { ReadStats } from '../agent.ts';
+import { catchError } from '../../errors.ts';
+import { formatTimestamp } from '../../model/time.ts';
 
-/** A JSON object of which nothing else is known: a row of a transcript, or an object in one. */
+/** Any JSON object: a row of a transcript, or an object in one. */
 export type Row = Readonly<Record<string, unknown>>;
 
 const EMPTY_ROW: Row = {};
@@ -18,14 +19,11 @@ export function parseRow(text: string): Row | null {
   return asRow(parseAny(text));
 }
 
-/** Undefined for text that is not JSON. */
+/** Undefined for text that is not JSON. A byte order mark before it is passed over. */
 export function parseAny(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined;
-    throw error;
-  }
+  return catchError(SyntaxError, undefined, (): unknown =>
+    JSON.parse(text.startsWith('\ufeff') ? text.slice(1) : text),
+  );
 }
 
 /** The text under the first of several keys that has one. */
@@ -45,6 +43,17 @@ export function getRow(row: Row, key: string): Row {
   return asRow(row[key]) ?? EMPTY_ROW;
 }
 
+/** From milliseconds since 1970 or a date with a time zone; null for anything else. */
+export function toTimestamp(value: unknown): string | null {
+  const ms = toMs(value);
+  return ms === null ? null : formatTimestamp(ms);
+}
+
+export function toMs(value: unknown): number | null {
+  const ms = typeof value === 'string' ? Date.parse(value) : value;
+  return typeof ms === 'number' && Number.isFinite(ms) ? Math.trunc(ms) : null;
+}
+
 /** The objects in a list; other items are dropped. */
 export function toRows(value: unknown): Row[] {
   return Array.isArray(value) ? value.filter(isRow) : [];
@@ -53,56 +62,4 @@ export function toRows(value: unknown): Row[] {
 /** The text under the first of several keys that has one, well-formed; empty when there is none. */
 export function getCleanText(row: Row, key: string, ...others: readonly string[]): string {
   return getText(row, key, ...others)?.toWellFormed() ?? '';
-}
-
-const MAX_TEXTS = 200;
-const MAX_DEPTH = 8;
-
-/** All texts in a value, without their keys. */
-export function collectTexts(value: unknown, depth = 0): string[] {
-  if (typeof value === 'string') return [value.toWellFormed()];
-  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
-  const texts: string[] = [];
-  for (const child of Object.values(value)) {
-    if (texts.length >= MAX_TEXTS) break;
-    texts.push(...collectTexts(child, depth + 1));
-  }
-  return texts.slice(0, MAX_TEXTS);
-}
-
-/** Counts a row that no version of the agent writes. */
-export function countUnreadable(stats: ReadStats): void {
-  stats.rows++;
-  stats.unreadable++;
-}
-
-const MAX_KINDS = 100;
-
-/** Counts a row of a kind that the reader does not know. The kinds come from the file, so only so many get a counter. */
-export function countUnknown({ unknown }: ReadStats, kind: string): void {
-  const short = kind.slice(0, 80).toWellFormed();
-  const name = Object.hasOwn(unknown, short) || Object.keys(unknown).length < MAX_KINDS ? short : 'other';
-  const count = Object.hasOwn(unknown, name) ? (unknown[name] ?? 0) : 0;
-  // Defined rather than assigned: a kind named `__proto__` would change the prototype.
-  Object.defineProperty(unknown, name, { value: count + 1, writable: true, enumerable: true, configurable: true });
-}
-
-/** The blocks of a message, which may also be one plain text. */
-export function toBlocks(content: unknown): readonly Row[] {
-  return typeof content === 'string' ? [{ type: 'text', text: content }] : toRows(content);
-}
-
-/** The texts of content that is one plain text or a list of blocks. */
-export function listTexts(content: unknown): string[] {
-  return typeof content === 'string' ? [content] : listBlockTexts(content);
-}
-
-/** The texts of a list of blocks; none for anything else. */
-export function listBlockTexts(blocks: unknown): string[] {
-  return toRows(blocks).flatMap((block) => getText(block, 'text') ?? []);
-}
-
-/** The text of content that is one plain text or a list of blocks, some of which may not be text. */
-export function joinText(content: unknown): string {
-  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
 }

@@ -1,21 +1,9 @@
-import type { Action, Event, PlanItem } from '../../model/event.ts';
-import { formatTimestamp } from '../../model/time.ts';
+// The events of a session, made from what agents record. Imported as `make`: `make.prompt`, `make.call`.
+import { type Action, type Event, limitRawOutput, type PlanItem } from '../../model/event.ts';
 import { dropReminders, isOurBrief, splitBrief, toMessageText } from './message-text.ts';
 
-const MAX_OUTPUT = 24_000;
-const HEAD = 16_000;
-const TAIL = 8_000;
-
-/** The output of a tool. Cut in the middle when long: the beginning shows what it was, the end how it went. */
-function limitOutput(text: string): string {
-  if (text.length <= MAX_OUTPUT) return text;
-  // Never between the two halves of one character.
-  const head = text.slice(0, HEAD).replace(/[\ud800-\udbff]$/, '');
-  return `${head}\n…\n${text.slice(-TAIL).replace(/^[\udc00-\udfff]/, '')}`;
-}
-
 /** When and where something happened: what all events have. */
-export type Stamp = Pick<Event, 'at' | 'ref' | 'cwd' | 'branch' | 'model'>;
+export type Stamp = Pick<Event, 'at' | 'ref' | 'cwd' | 'branch' | 'model' | 'sidechain'>;
 
 interface StampFacts extends Partial<Record<'cwd' | 'model' | 'branch', string | null>> {
   at: string | null;
@@ -23,7 +11,7 @@ interface StampFacts extends Partial<Record<'cwd' | 'model' | 'branch', string |
   id: string | null;
 }
 
-export function makeStamp({ at, line, id, cwd, model, branch }: StampFacts): Stamp {
+export function stamp({ at, line, id, cwd, model, branch }: StampFacts): Stamp {
   return {
     at,
     ref: { line, id: id?.toWellFormed() ?? null },
@@ -33,37 +21,39 @@ export function makeStamp({ at, line, id, cwd, model, branch }: StampFacts): Sta
   };
 }
 
-/** From milliseconds since 1970 or a date with a time zone; null for anything else. */
-export function toTimestamp(value: unknown): string | null {
-  const ms = toMs(value);
-  return ms === null ? null : formatTimestamp(ms);
-}
-
-export function toMs(value: unknown): number | null {
-  const ms = typeof value === 'string' ? Date.parse(value) : value;
-  return typeof ms === 'number' && Number.isFinite(ms) ? Math.trunc(ms) : null;
-}
-
 /** A prompt of the human, or of the agent that is named; what this product put into it is apart. Nothing for blank text. */
-export function* makePrompt(stamp: Stamp, text: string, from?: string): Generator<Event> {
+export function* prompt(
+  stamp: Stamp,
+  text: string,
+  { from, steering = false }: { from?: string | undefined; steering?: boolean } = {},
+): Generator<Event> {
   const { brief, said } = splitBrief(toMessageText(dropReminders(text)));
   if (brief !== '') yield { type: 'injected', ...stamp, text: brief };
   if (said.trim() === '') return;
-  yield { type: 'prompt', ...stamp, text: said, ...(from === undefined ? {} : { from: from.toWellFormed() }) };
+  const author = from === undefined ? {} : { from: from.toWellFormed() };
+  yield { type: 'prompt', ...stamp, text: said, ...author, ...(steering && { steering }) };
 }
 
 /** Text that a hook or plugin added: only a brief of this product is an event. */
-export function* makeInjected(stamp: Stamp, text: string): Generator<Event> {
+export function* injected(stamp: Stamp, text: string): Generator<Event> {
   if (isOurBrief(text)) yield { type: 'injected', ...stamp, text: toMessageText(text) };
 }
 
-export function* makeReply(stamp: Stamp, text: string): Generator<Event> {
+/** An interim one has its answer still to come. */
+export function* reply(stamp: Stamp, text: string, isInterim = false): Generator<Event> {
   const said = toMessageText(text);
   if (isOurBrief(said)) yield { type: 'injected', ...stamp, text: said };
-  else if (said.trim() !== '') yield { type: 'reply', ...stamp, text: said };
+  else if (said.trim() !== '') yield { type: 'reply', ...stamp, text: said, ...(isInterim && { interim: true }) };
 }
 
-export function makeCall(stamp: Stamp, call: { id: string; tool: string; action: Action }): Event {
+/** Nothing for one that the agent keeps to itself. */
+export function* thought(stamp: Stamp, text: string): Generator<Event> {
+  if (text.trim() !== '' && !isOurBrief(text)) yield { type: 'thought', ...stamp, text: toMessageText(text) };
+}
+
+type CallStamp = Stamp & { by_human?: true };
+
+export function call(stamp: CallStamp, call: { id: string; tool: string; action: Action }): Event {
   const { id, tool, action } = call;
   return { type: 'call', ...stamp, call: id.toWellFormed(), tool: tool.toWellFormed(), action };
 }
@@ -74,37 +64,30 @@ export interface CallOutcome {
   exit: number | null;
   output: string;
   refused?: true;
-}
-
-const EXIT_STATUS = /Command exited with code (\d{1,5})\s*$/;
-
-/** The exit status that several agents put in the last line of a command's output. */
-export function readExitStatus(output: string): number | null {
-  const [, status] = EXIT_STATUS.exec(output.slice(-200)) ?? [];
-  return status === undefined ? null : Number(status);
+  running?: true;
 }
 
 /** A brief of ours that the agent asked for is left out: it is about another session. */
-export function makeResult(stamp: Stamp, { id, ok, exit, output, refused }: CallOutcome): Event {
-  const shown = isOurBrief(output) ? '' : limitOutput(dropReminders(output).toWellFormed());
+export function result(stamp: Stamp, { id, ok, exit, output, refused, running }: CallOutcome): Event {
+  const shown = isOurBrief(output) ? '' : limitRawOutput(dropReminders(output).toWellFormed());
   const result = { type: 'result', ...stamp, call: id.toWellFormed(), ok, exit, output: shown } as const;
-  return refused === undefined ? result : { ...result, refused };
+  return { ...result, ...(refused && { refused }), ...(running && { running }) };
 }
 
-export function makePlan(stamp: Stamp, items: PlanItem[]): Event {
+export function plan(stamp: Stamp, items: PlanItem[]): Event {
   return { type: 'plan', ...stamp, items };
 }
 
-export function makeCompaction(stamp: Stamp, summary: string | null): Event {
+export function compaction(stamp: Stamp, summary: string | null): Event {
   const text = summary === null || summary.trim() === '' ? null : toMessageText(summary);
   return { type: 'compaction', ...stamp, summary: text };
 }
 
 /** The human stopped the agent. */
-export function makeInterruption(stamp: Stamp): Event {
+export function interruption(stamp: Stamp): Event {
   return { type: 'interrupted', ...stamp };
 }
 
-export function makeLimit(stamp: Stamp, text: string): Event {
+export function limit(stamp: Stamp, text: string): Event {
   return { type: 'limit', ...stamp, text: toMessageText(text) };
 }

@@ -18,7 +18,7 @@ const [READ, WRITE, EDIT, MOVE, DELETE] = [READS, WRITES, EDITS, MOVES, DELETES]
 /** Files of such a server are not on this machine. */
 const ELSEWHERE = ['owner', 'repo', 'repository', 'project_id', 'bucket', 'url', 'branch'];
 
-/** What a call of a file server's tool does, under whatever name; null for a tool that is none. */
+/** What a call of a file server's tool does, whatever the tool is called; null for other tools. */
 export function describeMcpFileCall({ tool, input, cwd }: ToolCall, files: TouchedFiles): Action | null {
   if (ELSEWHERE.some((name) => name in input) || input.dryRun === true || input.dry_run === true) return null;
   if (MOVE?.test(tool)) return describeMove(input, cwd);

@@ -1,20 +1,22 @@
 import type { PlanItem } from '../../model/event.ts';
-import { cleanLine, cutToBytes } from '../../model/text.ts';
+import { cleanLine } from '../../model/text.ts';
+import { gradeName } from '../../redact/rules/names.ts';
+import { getText, type Row, toRows } from './json.ts';
 
 const MAX_CHARACTERS = 200_000;
 
-/** The text of a prompt or reply, whole unless it is longer than anybody could have read. */
+/** The text of a prompt or reply, whole unless it is longer than anybody could have read; then no half of a word stays. */
 export function toMessageText(text: string): string {
-  return text.slice(0, MAX_CHARACTERS).toWellFormed();
+  const isLong = text.length > MAX_CHARACTERS;
+  return (isLong ? text.slice(0, MAX_CHARACTERS).replace(/\S{1,4000}$/, '') : text).toWellFormed();
 }
 
 const MARK = '# Handover ';
-const MAX_TITLE_BYTES = 120;
 
-/** A session's title: the first line of what was said, shortened. Null for a blank one. */
+/** A session's title: the first line of what was said, to be shortened once secrets are taken out. Null for a blank one. */
 export function toTitle(text: string | null): string | null {
   const [line = ''] = findOwnWords(text)?.slice(0, 2000).split('\n', 1) ?? [];
-  return cutToBytes(cleanLine(line), MAX_TITLE_BYTES) || null;
+  return cleanLine(line) || null;
 }
 
 const HEADING = /^# Handover \d{8}-\d{6}/;
@@ -45,7 +47,7 @@ const HEADING_LINE = /^# Handover \d{8}-\d{6}(?:-[0-9a-z]{1,8})?(?: for [^\n]{1,
 /** All lines of a brief begin with a mark of ours, or are one of its two tags. */
 const BRIEF_LINE = /^(?:[#>].*|<\/?handover>|\s*)$/;
 
-/** A prompt without the brief that is in it, and the brief; empty where there is none. The rest is somebody's own words. */
+/** Splits a prompt into the brief in it, which may be empty, and the human's own words. */
 export function splitBrief(text: string): { brief: string; said: string } {
   if (!text.includes(MARK)) return { brief: '', said: text };
   const heading = HEADING_LINE.exec(text);
@@ -97,4 +99,42 @@ export function readChecklist(text: string): PlanItem[] {
     text: toMessageText(item.trim()),
     status: box === ' ' ? 'pending' : /x/i.test(box) ? 'completed' : 'in_progress',
   }));
+}
+
+/** The blocks of a message, which may also be one plain text. */
+export function toBlocks(content: unknown): readonly Row[] {
+  return typeof content === 'string' ? [{ type: 'text', text: content }] : toRows(content);
+}
+
+/** The texts of content that is one plain text or a list of blocks. */
+export function listTexts(content: unknown): string[] {
+  return typeof content === 'string' ? [content] : listBlockTexts(content);
+}
+
+/** The texts of a list of blocks; none for anything else. */
+export function listBlockTexts(blocks: unknown): string[] {
+  return toRows(blocks).flatMap((block) => getText(block, 'text') ?? []);
+}
+
+/** The text of content that is one plain text or a list of blocks, some of which may not be text. */
+export function joinText(content: unknown): string {
+  return listBlockTexts(toBlocks(content).filter(({ type }) => type === 'text')).join('\n');
+}
+
+const MAX_TEXTS = 200;
+const MAX_DEPTH = 8;
+
+/** All texts in a value, without their keys. */
+export function collectTexts(value: unknown, depth = 0): string[] {
+  if (typeof value === 'string') return [value.toWellFormed()];
+  if (typeof value !== 'object' || value === null || depth === MAX_DEPTH) return [];
+  const texts: string[] = [];
+  for (const [name, child] of Object.entries(value)) {
+    if (texts.length >= MAX_TEXTS) break;
+    // The name alone may tell that the value is a secret: without it nobody would know.
+    if (typeof child === 'string' && gradeName(name) !== null)
+      texts.push(`${name}: ${JSON.stringify(child)}`.toWellFormed());
+    else texts.push(...collectTexts(child, depth + 1));
+  }
+  return texts.slice(0, MAX_TEXTS);
 }

@@ -1,6 +1,6 @@
 import type { Action, Event } from '../../model/event.ts';
 
-/** Takes a call whose result has come out of those that wait for one; undefined for a call that is not known. */
+/** Removes and returns the open call that a result belongs to; undefined for an unknown call. */
 export function takeCall<Call>(open: Map<string, Call>, id: string): Call | undefined {
   const call = open.get(id);
   open.delete(id);
@@ -11,10 +11,10 @@ type CallEvent = Extract<Event, { type: 'call' }>;
 
 type Entry = { event: Event; waits: boolean };
 
-/** Results come within a few rows: a call without one after so many events gets none. */
+/** Results come within a few rows: after so many events a call no longer waits for one. */
 const MAX_PENDING = 256;
 
-/** Saved between readings. The entries that wait are in both. */
+/** Saved in the transcript checkpoint. Waiting entries are in both fields. */
 export interface PendingState {
   entries: Entry[];
   waiting: Map<string, Entry & { event: CallEvent }>;
@@ -42,13 +42,15 @@ export class PendingEvents {
     this.#state.waiting.set(event.call, entry);
   }
 
-  /** The result of a call has come. */
-  settle(call: string, refine: (action: Action) => Action): void {
+  /** Completes a call by its result, or drops it if `refine` returns null. */
+  settle(call: string, refine: (action: Action) => Action | null): void {
     const entry = this.#state.waiting.get(call);
     if (entry === undefined) return;
     this.#state.waiting.delete(call);
-    entry.event = { ...entry.event, action: refine(entry.event.action) };
     entry.waits = false;
+    const action = refine(entry.event.action);
+    if (action !== null) entry.event = { ...entry.event, action };
+    else this.#state.entries.splice(this.#state.entries.indexOf(entry), 1);
   }
 
   /** Stops waiting: the agent was stopped, or got a new prompt. */

@@ -1,12 +1,13 @@
 import type { Event } from '../../model/event.ts';
 import { startOfFile } from '../../platform/lines.ts';
 import type { Agent, Bookmark, FoundSession, OnEvent, ReadStats, Transcript, TranscriptOptions } from '../agent.ts';
+import { inspectAll } from './files.ts';
 import { type NumberedRow, readClosedRows, readJsonLines, readOpenRow, type Shortcuts } from './json-lines.ts';
 import { ResultOrder, sortResults, startOrder } from './result-order.ts';
 
 /** Reads the rows of one transcript, in order. */
 export interface RowReader {
-  /** The events of a row; null when it undoes an earlier row and the state did not say so beforehand. */
+  /** The events of a row; null when it undoes an earlier row that the state did not know to be undone. */
   read(numbered: NumberedRow): Iterable<Event> | null;
   /** The events that were waiting for later rows. */
   finish?(): Iterable<Event>;
@@ -28,20 +29,14 @@ export interface RowFormat<State extends object> {
   lookAhead(session: FoundSession, until: number): State;
   /** Whether no row can be read without looking ahead. */
   needsLookAhead?: boolean;
+  /** Whether each row names its branch, so that the output of git is not needed for it. */
+  recordsBranch?: boolean;
   openReader(options: ReaderOptions<State>): RowReader;
   shortcuts?(state: State): Shortcuts;
 }
 
-/** All events of a transcript. */
-export function readRows<State extends object>(
-  format: RowFormat<State>,
-  session: FoundSession,
-  stats: ReadStats,
-): Iterable<Event> {
-  return sortResults(readAllRows(format, session, stats));
-}
-
-function* readAllRows<State extends object>(
+/** All events of a transcript, in the order of its rows. */
+export function* readRows<State extends object>(
   format: RowFormat<State>,
   session: FoundSession,
   stats: ReadStats,
@@ -59,7 +54,8 @@ export function openRows<State extends object>(
 ): Transcript | null {
   const { session, stats, until, from } = options;
   const knowsAll = from === undefined && (options.lookAhead === true || format.needsLookAhead === true);
-  const start = { reader: knowsAll ? format.lookAhead(session, until) : format.start(session), order: startOrder() };
+  const first = knowsAll ? format.lookAhead(session, until) : format.start(session);
+  const start = { reader: first, order: startOrder(format.recordsBranch) };
   const restored = restoreState(start, from);
   if (restored === null) return null;
   const { reader: state, order: orderState } = restored;
@@ -93,12 +89,13 @@ export function openRows<State extends object>(
 
 /** An agent whose transcripts are all of one format. */
 export function makeRowAgent<State extends object>(
-  sessions: Pick<Agent, 'name' | 'findSessions' | 'listTranscripts' | 'inspectFile'>,
+  sessions: Pick<Agent, 'name' | 'listTranscripts' | 'inspectFile'>,
   format: RowFormat<State>,
 ): Agent {
   return {
     ...sessions,
-    readEvents: (session, stats) => readRows(format, session, stats),
+    findSessions: (machine, recall) => inspectAll(sessions.listTranscripts(machine), sessions.inspectFile, recall),
+    readEvents: (session, stats) => sortResults(readRows(format, session, stats), format.recordsBranch),
     openTranscript: (options) => openRows(format, options),
   };
 }

@@ -1,4 +1,5 @@
 import { findFailureLines } from '../../distill/outcome.ts';
+import { mayWrite } from '../../distill/touched-files.ts';
 import { findMark } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
@@ -6,113 +7,23 @@ import { isProgressNote } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
 import { cleanLine, cleanText } from '../../model/text.ts';
+import { lastWorkOf } from '../../model/time.ts';
 import type { FactDocument } from '../../search/finder.ts';
-import {
-  describeOrigin,
-  type FactSource,
-  filterFacts,
-  gatherSessions,
-  type HandoverRef,
-  lineOf,
-  listOwnFacts,
-  mergeCandidates,
-  type QuestionOptions,
-  type SessionFact,
-  type SessionOrigin,
-  type SessionSummary,
-} from './session-summary.ts';
+import { type AskedError, compareLine, listWords, MIN_WORDS, normaliseError, type Similarity } from './error-shape.ts';
+import * as summaries from './session-summary.ts';
+import type { UncapturedQuestion } from './uncaptured.ts';
 
-/** What an error is recognised by when it comes up again. */
-interface NormalisedError {
-  /** Its words, with a placeholder for every path, number, hash and time. */
-  text: string;
-  /** The base names of the paths in it. */
-  files: string[];
-}
-
-const URL = /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s'"`<>)\]]+/g;
-const TIME =
-  /\b\d{4}-\d\d-\d\d(?:[t ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?(?:z|[+-]\d\d:?\d\d)?)?|\b\d\d:\d\d:\d\d(?:[.,]\d+)?/g;
-const ADDRESS = /(?<![\w.])(?:(?:localhost|\d{1,3}(?:\.\d{1,3}){3})(?::\d+)?|\[?::(?:1|ffff:[\d.]+)?\]?:\d+)(?![\w.])/g;
-const UUID = /\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b/g;
-const HEX = /\b0x[0-9a-f]+\b|\b(?=[a-f]*\d)(?=\d*[a-f])[0-9a-f]{7,64}\b/g;
-/** Parts with slashes between them, or a name with an extension before a position. */
-const PATH =
-  /(?<![\w.@+~-])(?:(?:[a-z]:[\\/]|~[\\/]|\.{0,2}[\\/])?(?:[\w.@+~-]+[\\/])+[\w.@+-]+|(?:[a-z]:|~)?[\\/][\w.@+-]+|[\w.-]+\.[a-z]\w{0,5}(?=:\d|\(\d|", line ))/g;
-/** All numbers but status codes, which say what went wrong. */
-const NUMBER =
-  /(?<![\p{L}\p{N}_<])(?<!\b(?:code|status|errno|signal|http)[ :=]{1,2})[+-]?\d+(?:[.,_]\d+)*(?:[a-zµ%]{1,3}\b)?(?![\p{L}\p{N}_])/gu;
-/** The position after a path. */
-const POSITION = /<path>(?:(?::<n>)+|\(<n>(?:, ?<n>)?\)|", line <n>)?[\s:-]*/g;
-const OUTER_PUNCTUATION = /^[^\p{L}\p{N}<]+|[^\p{L}\p{N}>]+$/gu;
-
-/** Idempotent. */
-export function normaliseError(line: string): NormalisedError {
-  const files: string[] = [];
-  const notePath = (path: string): string => {
-    const name = baseName(path);
-    if (!files.includes(name)) files.push(name);
-    return '<path>';
-  };
-  const text = cleanLine(line)
-    .toLowerCase()
-    .replace(URL, '<url>')
-    .replace(ADDRESS, '<n>')
-    .replace(TIME, '<n>')
-    .replace(UUID, '<hash>')
-    .replace(HEX, '<hash>')
-    .replace(PATH, notePath)
-    .replace(NUMBER, '<n>')
-    .replace(POSITION, '<path> ')
-    .replace(/\s+/g, ' ')
-    .replace(OUTER_PUNCTUATION, '');
-  return { text, files };
-}
-
-/** `same`: the same words and files. `alike`: the same words, other files. `near`: most of the words. */
-type Similarity = 'same' | 'alike' | 'near';
-
-const MIN_SHARED_WORDS = 0.6;
-const MIN_PART_LENGTH = 16;
-
-/** Null for a different error. */
-export function compareErrors(asked: NormalisedError, recorded: NormalisedError): Similarity | null {
-  if (asked.text === recorded.text || isPart(asked.text, recorded.text) || isPart(recorded.text, asked.text)) {
-    const isOfOthers =
-      asked.files.length > 0 && recorded.files.length > 0 && !asked.files.some((file) => recorded.files.includes(file));
-    return isOfOthers ? 'alike' : 'same';
-  }
-  return compareWords(asked.text, recorded.text) >= MIN_SHARED_WORDS ? 'near' : null;
-}
-
-/** A recorded error may be cut, or lack what the program printed around it. */
-function isPart(part: string, whole: string): boolean {
-  return part.length >= MIN_PART_LENGTH && whole.includes(part);
-}
-
-const PLACEHOLDER_WORDS: ReadonlySet<string> = new Set(['n', 'path', 'hash', 'url', 'error', 'failed']);
-const MIN_WORDS = 3;
-
-/** The Jaccard similarity of the words. */
-function compareWords(a: string, b: string): number {
-  const wordsOf = (text: string): Set<string> =>
-    new Set((text.match(/[\p{L}_][\p{L}\p{N}_.]*/gu) ?? []).filter((word) => !PLACEHOLDER_WORDS.has(word)));
-  const [left, right] = [wordsOf(a), wordsOf(b)];
-  if (Math.min(left.size, right.size) < MIN_WORDS) return 0;
-  const both = [...left].filter((word) => right.has(word)).length;
-  return both / (left.size + right.size - both);
-}
-
-/** What the facts show between a failure and the next success of the same command. */
+/** What was changed between a failure and the next success of the same command. */
 export interface Remedy {
   handover: string;
   /** Whether it was done in another session than the failure. */
   isLater: boolean;
-  /** The command that succeeded; null when only the success is known. */
-  succeeded: string | null;
+  /** The command that succeeded. */
+  succeeded: string;
+  /** Those that the error names, if any of them was changed; else all. */
   files: { path: string; change: string }[];
   commands: string[];
-  /** What the agent said about the cause or the fix. */
+  /** What the agent said about the cause or the fix, where it names one of these files. */
   said: string[];
 }
 
@@ -121,46 +32,57 @@ const MAX_QUOTED = 2;
 const CAUSE_OR_FIX =
   /\b(?:root cause|caus(?:e|ed|ing)|because|turns? out|fix(?:es|ed|ing)?|the (?:problem|issue|bug) (?:is|was))\b/i;
 
-/** Describes the facts of a handover between two lines of its transcript, both excluded. */
-function describeRemedy(
-  by: Handover,
-  success: Fact | null,
-  { from, isLater, home }: { from: number; isLater: boolean; home?: string | undefined },
-): Remedy {
-  const to = success === null ? Number.POSITIVE_INFINITY : lineOf(success);
+/** Names of branches and files in backticks say nothing of it. */
+function namesCause(words: string): boolean {
+  return CAUSE_OR_FIX.test(words.replace(/`[^`\n]*`/g, ''));
+}
+
+interface Recovery {
+  error: Fact;
+  success: Fact;
+  /** The line of the failure; -1 when it was in an earlier session. */
+  from: number;
+  home?: string | undefined;
+}
+
+/** Null where nothing was changed: that it passed later says nothing about why. */
+function describeRemedy(by: Handover, { error, success, from, home }: Recovery): Remedy | null {
+  const to = summaries.lineOf(success);
   const between = by.facts
-    .filter((fact) => isBetween(fact, from, to) && fact.id !== success?.id)
-    .sort((a, b) => lineOf(a) - lineOf(b));
-  const textsOf = (facts: readonly Fact[]): string[] => facts.map(({ text }) => text);
+    .filter((fact) => isBetween(fact, from, to) && fact.id !== success.id)
+    .sort((a, b) => summaries.lineOf(a) - summaries.lineOf(b));
+  const changed = between.filter(isChangedFile);
+  const blamed = new Set(normaliseError(error.text).files);
+  const named = changed.filter(({ text }) => blamed.has(baseName(text).toLowerCase()));
+  const files = (named.length > 0 ? named : changed).slice(-MAX_PER_KIND);
+  // Where files were changed, only what changes files may have had a part in it.
+  const runs = between.filter(isRun).filter(({ text }) => changed.length === 0 || mayWrite(text));
+  if (files.length + runs.length === 0) return null;
+  const names = files.map(({ text }) => baseName(text));
   return {
     handover: by.id,
-    isLater,
-    succeeded: success?.text ?? null,
-    files: between
-      .filter(isChangedFile)
-      .slice(-MAX_PER_KIND)
-      .map((fact) => ({ path: locateInProject(fact, by.workspace, home), change: fact.status ?? '' })),
-    commands: textsOf(between.filter(isSuccess).slice(-MAX_PER_KIND)),
+    isLater: from < 0,
+    succeeded: success.text,
+    files: files.map((fact) => ({ path: locateInProject(fact, by.workspace, home), change: fact.status ?? '' })),
+    commands: runs.slice(-MAX_PER_KIND).map(({ text }) => text),
     said: by.facts
-      .filter((fact) => isExplanation(fact, from, to))
-      .sort((a, b) => lineOf(a) - lineOf(b))
+      .filter((fact) => isExplanation(fact, from, to) && names.some((name) => fact.text.includes(name)))
+      .sort((a, b) => summaries.lineOf(a) - summaries.lineOf(b))
       .flatMap(quoteCause)
       .slice(0, MAX_QUOTED),
   };
 }
 
-function isSuccess({ kind, status }: Fact): boolean {
-  return (kind === 'command' || kind === 'check') && status === 'ok';
+/** A command that ran and is no check: checks change nothing. */
+function isRun({ kind, status }: Fact): boolean {
+  return kind === 'command' && status === 'ok';
 }
 
 /** Words of the agent between the failure and the success, or those that ended the turn. */
 function isExplanation(fact: Fact, from: number, to: number): boolean {
-  if (!SPOKEN_KINDS.has(fact.kind) || fact.origin !== 'agent' || isStep(fact) || !CAUSE_OR_FIX.test(fact.text))
-    return false;
-  return isBetween(fact, from, CLOSING.has(fact.detail?.role) ? Number.POSITIVE_INFINITY : to);
+  if (!SPOKEN_KINDS.has(fact.kind) || fact.origin !== 'agent' || isStep(fact) || !namesCause(fact.text)) return false;
+  return isBetween(fact, from, summaries.closesTurn(fact) ? Number.POSITIVE_INFINITY : to);
 }
-
-const CLOSING: ReadonlySet<unknown> = new Set(['closing', 'stopped']);
 
 function isStep(fact: Fact): boolean {
   return isProgressNote(fact) && fact.detail?.role !== 'working';
@@ -168,7 +90,7 @@ function isStep(fact: Fact): boolean {
 
 /** Of words that say more, the line about the cause or the fix. */
 function quoteCause({ text }: Fact): string[] {
-  const line = text.split('\n').find((words) => CAUSE_OR_FIX.test(words));
+  const line = text.split('\n').find(namesCause);
   return line === undefined ? [] : [cleanLine(line)];
 }
 
@@ -180,7 +102,7 @@ function isBetween({ sources: [source] }: Fact, from: number, to: number): boole
   return source.line > from && source.line < to;
 }
 
-export interface PastError extends SessionOrigin {
+export interface PastError extends summaries.SessionOrigin {
   likeness: Similarity;
   fact: string;
   text: string;
@@ -204,11 +126,11 @@ export interface ErrorsAnswer {
 const MAX_SESSIONS = 50;
 
 /** The sessions that met an error before, and what made it go away. The text may be a whole stack trace. */
-export async function askErrors(text: string, options: QuestionOptions): Promise<ErrorsAnswer> {
+export async function askErrors(text: string, options: summaries.QuestionOptions): Promise<ErrorsAnswer> {
   const lines = findErrorLines(text);
-  const shapes = lines.map(normaliseError).filter((shape) => shape.text !== '');
+  const shapes = describeAsked(lines);
   const likenessOf = (fact: Fact): Similarity | null => compareFact(fact, shapes);
-  const { sessions, hasMore } = await gatherSessions(await findCandidates(shapes, options), {
+  const { sessions, hasMore } = await summaries.gatherSessions(await findCandidates(shapes, options), {
     read: options.read,
     accepts: ({ facts }) => facts.some((fact) => likenessOf(fact) !== null),
     limit: MAX_SESSIONS,
@@ -222,7 +144,68 @@ export async function askErrors(text: string, options: QuestionOptions): Promise
   return { lines, seen, hasMore: hasMore || found.length > limit };
 }
 
-const RANKS: readonly Similarity[] = ['same', 'alike', 'near'];
+/** Whether a call of the agent's own tool failed, such as `Read` or `apply_patch`: it goes on in another way. */
+function isOfTool(fact: Fact): boolean {
+  return fact.status !== 'open' && /^(?:[A-Z]\w*|[a-z]+_\w+)$/.test(commandOf(fact) ?? '');
+}
+
+/** How many sessions are looked at for a list of errors, the newest. */
+const MAX_LISTED_SESSIONS = 30;
+const STATES: readonly PastError['state'][] = ['open', 'unknown', 'closed'];
+
+/** The errors of the newest sessions, the last of each command: first those that are open, and of these the newest. */
+export async function listErrors(options: summaries.QuestionOptions): Promise<ErrorsAnswer> {
+  const isError = (fact: Fact): boolean => fact.kind === 'error' && !isOfTool(fact);
+  const failing = summaries.listHolders([options.source.facts({ kinds: ['error'] })]);
+  const accepts = ({ facts }: Handover): boolean => facts.some(isError);
+  const { sessions, hasMore } = await summaries.gatherSessions(failing, {
+    read: options.read,
+    accepts,
+    limit: MAX_LISTED_SESSIONS,
+  });
+  const last = new Map<string, Match>();
+  for (const session of sessions)
+    for (const match of listMatches(session, (fact) => (isError(fact) ? 'same' : null))) {
+      const key = `${match.by.project.id}\n${commandOf(match.fact) ?? match.fact.id}`;
+      if (!last.has(key)) last.set(key, match);
+    }
+  const seen: PastError[] = [];
+  for (const match of last.values()) seen.push(await describePastError(match, options));
+  seen.sort((a, b) => STATES.indexOf(a.state) - STATES.indexOf(b.state));
+  const limit = options.limit ?? seen.length;
+  return { lines: [], seen: seen.slice(0, limit), hasMore: hasMore || seen.length > limit };
+}
+
+function describeAsked(lines: readonly string[]): AskedError[] {
+  // Of a whole trace, a line of few words is in every other.
+  const isShort = (line: string): boolean => lines.length > 1 && line.split(' ').length < MIN_WORDS;
+  return lines
+    .map((line) => ({ ...normaliseError(line), words: isShort(line) ? '' : line.toLowerCase() }))
+    .filter((shape) => shape.text !== '');
+}
+
+/** How the text of sessions is asked for the same error: by its words, then line by line. */
+export function askPassages(text: string): Pick<UncapturedQuestion, 'texts' | 'quote'> {
+  const shapes = describeAsked(findErrorLines(text));
+  const words = new Set(shapes.flatMap((shape) => listWords(shape.text)));
+  const least = Math.min(2, words.size);
+  // Looking at the shape of every line would take long.
+  const mayBe = (line: string): boolean =>
+    listWords(line.toLowerCase()).filter((word) => words.has(word)).length >= least;
+  return {
+    texts: shapes.map(spellWords),
+    quote: ({ text: said }) => {
+      const lines = said.split('\n').map((line) => line.slice(0, MAX_LINE_LENGTH));
+      const found = lines.filter(mayBe).flatMap((line) => {
+        const likeness = compareShapes(line, shapes);
+        return likeness === null ? [] : [{ text: line, worth: -RANKS.indexOf(likeness) }];
+      });
+      return found.sort((a, b) => b.worth - a.worth)[0] ?? null;
+    },
+  };
+}
+
+const RANKS: readonly Similarity[] = ['same', 'alike', 'part', 'near'];
 const MAX_LINES = 12;
 const MAX_LINE_LENGTH = 1000;
 /** A line of a stack trace. */
@@ -235,8 +218,8 @@ function findErrorLines(text: string): string[] {
     .map((line) => line.slice(0, MAX_LINE_LENGTH))
     .filter((line) => !FRAME.test(line))
     .join('\n');
-  const telling = findFailureLines(clean, MAX_LINES);
-  if (telling.length > 0) return telling;
+  const failures = findFailureLines(clean, MAX_LINES);
+  if (failures.length > 0) return failures;
   const lines = clean.split('\n').map(cleanLine);
   return lines.filter((line) => line !== '').slice(-MAX_LINES);
 }
@@ -244,30 +227,37 @@ function findErrorLines(text: string): string[] {
 const ERRORS: readonly FactKind[] = ['error', 'blocker'];
 
 async function findCandidates(
-  shapes: readonly NormalisedError[],
-  { source }: QuestionOptions,
-): Promise<AsyncIterable<HandoverRef>> {
+  shapes: readonly AskedError[],
+  { source }: summaries.QuestionOptions,
+): Promise<AsyncIterable<summaries.HandoverRef>> {
   const lists: FactDocument[][] = [];
   for (const shape of shapes) {
-    const found = await source.mentions(shape.text.replace(/<\w+>/g, ' '), ERRORS);
-    lists.push(found.filter(({ fact }) => compareErrors(shape, normaliseError(fact.text)) !== null));
+    const found = await source.mentions(spellWords(shape), ERRORS);
+    lists.push(found.filter(({ fact }) => compareLine(shape, fact.text) !== null));
   }
-  return mergeCandidates(lists.map((list) => filterFacts(list, () => true)));
+  return summaries.listHolders(lists.map((list) => summaries.filterFacts(list, () => true)));
 }
 
-function compareFact(fact: Fact, shapes: readonly NormalisedError[]): Similarity | null {
-  if (!ERRORS.includes(fact.kind)) return null;
-  const recorded = normaliseError(fact.text);
-  const found = new Set(shapes.map((shape) => compareErrors(shape, recorded)));
+function spellWords({ text, words }: AskedError): string {
+  return text.replace(/<\w+>/g, ' ').trim() || words;
+}
+
+function compareFact(fact: Fact, shapes: readonly AskedError[]): Similarity | null {
+  return ERRORS.includes(fact.kind) ? compareShapes(fact.text, shapes) : null;
+}
+
+function compareShapes(line: string, shapes: readonly AskedError[]): Similarity | null {
+  const recorded = normaliseError(line);
+  const found = new Set(shapes.map((shape) => compareLine(shape, line, recorded)));
   return RANKS.find((rank) => found.has(rank)) ?? null;
 }
 
-type Match = SessionFact & { likeness: Similarity; session: SessionSummary };
+type Match = summaries.SessionFact & { likeness: Similarity; session: summaries.SessionSummary };
 
 /** The best match per failed command: one failure has many lines. */
-function listMatches(session: SessionSummary, likenessOf: (fact: Fact) => Similarity | null): Match[] {
+function listMatches(session: summaries.SessionSummary, likenessOf: (fact: Fact) => Similarity | null): Match[] {
   const best = new Map<string, Match>();
-  for (const each of listOwnFacts(session)) {
+  for (const each of summaries.listOwnFacts(session)) {
     const likeness = likenessOf(each.fact);
     if (likeness === null) continue;
     const key = commandOf(each.fact) ?? '';
@@ -282,16 +272,16 @@ function commandOf({ detail }: Fact): string | null {
   return typeof detail?.command === 'string' ? detail.command : null;
 }
 
-async function describePastError(match: Match, options: QuestionOptions): Promise<PastError> {
+async function describePastError(match: Match, options: summaries.QuestionOptions): Promise<PastError> {
   const { fact, by, likeness, session } = match;
   const mark = findMark(fact, by, await options.source.marks(by.project.id));
-  const remedy = await findRemedy(match, options);
-  const isClosed = remedy !== null || fact.status === 'closed' || mark?.mark === 'resolved';
+  const { hasPassed, remedy } = await findRemedy(match, options);
+  const isClosed = hasPassed || fact.status === 'closed' || mark?.mark === 'resolved';
   return {
     likeness,
     fact: fact.id,
     text: fact.text,
-    ...describeOrigin(session, by),
+    ...summaries.describeOrigin(session, by),
     command: commandOf(fact),
     state: isClosed ? 'closed' : fact.status === 'unknown' ? 'unknown' : 'open',
     because: mark?.because ?? null,
@@ -299,20 +289,27 @@ async function describePastError(match: Match, options: QuestionOptions): Promis
   };
 }
 
-/** What came before the next success of the command, preferably in the same session. */
-async function findRemedy({ fact, by }: Match, options: QuestionOptions): Promise<Remedy | null> {
-  const { home } = options;
-  const from = lineOf(fact);
+/** What was changed before the next success of the command: in the same session, or in the one that followed it. */
+async function findRemedy(
+  { fact, by }: Match,
+  options: summaries.QuestionOptions,
+): Promise<{ hasPassed: boolean; remedy: Remedy | null }> {
+  const { home, read } = options;
+  const from = summaries.lineOf(fact);
   const { own, later } = await findSuccess(commandOf(fact), { by, from, source: options.source });
-  if (own !== null) return describeRun(own, { from, isLater: false }, options);
-  // Closed without a run of this command, perhaps by a wider check: everything after the failure counts.
-  if (fact.status === 'closed') return describeRemedy(by, null, { from, isLater: false, home });
-  return later === null ? null : describeRun(later, { from: -1, isLater: true }, options);
+  const run = own ?? later;
+  const handover = run === null ? null : read(run.handover.id);
+  const success = handover?.facts.find(({ id }) => id === run?.fact.id);
+  if (handover === null || success === undefined) return { hasPassed: false, remedy: null };
+  const followed = handover.previous === null ? null : read(handover.previous)?.session.id;
+  if (own === null && followed !== by.session.id) return { hasPassed: true, remedy: null };
+  const recovery = { error: fact, success, from: own === null ? -1 : from, home };
+  return { hasPassed: true, remedy: describeRemedy(handover, recovery) };
 }
 
 async function findSuccess(
   command: string | null,
-  { by, from, source }: { by: Handover; from: number; source: FactSource },
+  { by, from, source }: { by: Handover; from: number; source: summaries.FactSource },
 ): Promise<{ own: FactDocument | null; later: FactDocument | null }> {
   let own: FactDocument | null = null;
   let later: FactDocument | null = null;
@@ -324,17 +321,7 @@ async function findSuccess(
     const { agent, session } = handover;
     if (session !== null && session === by.session.id && agent === by.session.agent) {
       if (fact.line > from && fact.line < (own?.fact.line ?? Number.POSITIVE_INFINITY)) own = run;
-    } else if (handover.at > by.created_at) later = run;
+    } else if (handover.workedAt > lastWorkOf(by)) later = run;
   }
   return { own, later };
-}
-
-function describeRun(
-  { fact, handover }: FactDocument,
-  { from, isLater }: { from: number; isLater: boolean },
-  { read, home }: QuestionOptions,
-): Remedy | null {
-  const by = read(handover.id);
-  const success = by?.facts.find(({ id }) => id === fact.id) ?? null;
-  return by === null || success === null ? null : describeRemedy(by, success, { from, isLater, home });
 }

@@ -1,6 +1,19 @@
+import { resolve } from 'node:path';
 import { compareCodeUnits } from '../../model/hash.ts';
 import { locateInProject } from '../../model/paths.ts';
-import type { FactDocument } from '../../search/finder.ts';
+import { pathExists } from '../../platform/folders.ts';
+import { makeProjectNames } from '../../platform/known-projects.ts';
+import type { Machine } from '../../platform/machine.ts';
+import { expandHome } from '../../platform/paths.ts';
+import {
+  authorOf,
+  type FactDocument,
+  type FilePage,
+  type FileWorth,
+  isPassedOn,
+  sessionOf,
+  timeOf,
+} from '../../search/finder.ts';
 
 /** How often sessions worked on a file. */
 export interface FileActivity {
@@ -11,6 +24,8 @@ export interface FileActivity {
   sessions: number;
   created: number;
   edited: number;
+  /** Committed, and no edit was seen. */
+  committed: number;
   deleted: number;
   read: number;
   /** Sessions that only mentioned it, and handovers that name it. */
@@ -23,44 +38,73 @@ export interface FileActivity {
   handover: string;
 }
 
-const TOUCHES = ['created', 'edited', 'deleted', 'read'] as const;
+/** The status of a file that no call touched. It may only look like one, so that it counts if it is there. */
+const MENTIONED = 'mentioned';
+const TOUCHES = ['created', 'edited', 'committed', 'deleted', 'read'] as const;
 
 type FileCount = FileActivity & { seen: Set<string> };
 
 /** The files in these facts, which must come newest first; those that most sessions changed first. */
 export async function countFiles(
-  facts: AsyncIterable<FactDocument>,
-  home: string | undefined,
+  facts: AsyncIterable<FactDocument> | Iterable<FactDocument>,
+  machine: Machine,
 ): Promise<FileActivity[]> {
+  const { home } = machine;
+  const nameProject = makeProjectNames(machine);
+  const known = new Map<string, boolean>();
+  const exists = (path: string): boolean => {
+    const isThere = known.get(path) ?? pathExists(path);
+    known.set(path, isThere);
+    return isThere;
+  };
   const files = new Map<string, FileCount>();
   for await (const found of facts) {
     const { fact, handover } = found;
-    const isCarriedOver = fact.from !== null || (fact.trust === 'declared' && fact.ref !== null);
-    if (fact.kind !== 'file' || isCarriedOver) continue;
+    if (fact.kind !== 'file' || isPassedOn(fact)) continue;
     const path = locateInProject(fact, handover, home);
-    const key = `${handover.project.id}\n${path}`;
+    if (fact.status === MENTIONED && !exists(resolve(expandHome(handover.root, machine), expandHome(path, machine))))
+      continue;
+    const key = `${nameProject(handover.project.id)}\n${path}`;
     const file = files.get(key) ?? startCount(path, found);
     files.set(key, file);
     countSession(file, found);
   }
   return [...files.values()]
-    .sort(compareFiles)
+    .sort((a, b) => compareWorth(worthOf(a), worthOf(b)))
     .map(({ seen: _, ...file }) => ({ ...file, agents: file.agents.sort(compareCodeUnits) }));
 }
 
-function startCount(path: string, { fact, handover }: FactDocument): FileCount {
+/** The first files; `more` is how many others there are, null for some. No more facts are read than that takes. */
+export async function countFirstFiles(
+  pages: AsyncIterable<FilePage>,
+  limit: number,
+  machine: Machine,
+): Promise<{ files: FileActivity[]; more: number | null }> {
+  let files: FileActivity[] = [];
+  for await (const { facts, rest } of pages) {
+    files = [...files, ...(await countFiles(facts, machine))].sort((a, b) => compareWorth(worthOf(a), worthOf(b)));
+    const last = files[limit - 1];
+    const isCertain = last !== undefined && rest !== null && compareWorth(worthOf(last), rest) <= 0;
+    if (isCertain && files.length > limit) return { files: files.slice(0, limit), more: null };
+  }
+  return { files: files.slice(0, limit), more: Math.max(0, files.length - limit) };
+}
+
+function startCount(path: string, found: FactDocument): FileCount {
+  const { fact, handover } = found;
   return {
     path,
     project: handover.project,
     sessions: 0,
     created: 0,
     edited: 0,
+    committed: 0,
     deleted: 0,
     read: 0,
     named: 0,
     agents: [],
-    first_at: handover.at,
-    last_at: handover.at,
+    first_at: timeOf(found),
+    last_at: timeOf(found),
     last: fact.status ?? 'named',
     handover: handover.id,
     seen: new Set(),
@@ -68,22 +112,22 @@ function startCount(path: string, { fact, handover }: FactDocument): FileCount {
 }
 
 /** The newest handover of a session counts. */
-function countSession(file: FileCount, { fact, handover }: FactDocument): void {
-  file.first_at = handover.at;
-  const session = handover.session === null ? handover.id : `${handover.agent}\n${handover.session}`;
+function countSession(file: FileCount, found: FactDocument): void {
+  const { fact, handover } = found;
+  const [at, agent, session] = [timeOf(found), authorOf(found), sessionOf(found)];
+  if (at < file.first_at) file.first_at = at;
+  if (at > file.last_at) Object.assign(file, { last_at: at, last: fact.status ?? 'named', handover: handover.id });
   if (file.seen.has(session)) return;
   file.seen.add(session);
   file.sessions++;
   file[TOUCHES.find((touch) => touch === fact.status) ?? 'named']++;
-  if (!file.agents.includes(handover.agent)) file.agents.push(handover.agent);
+  if (!file.agents.includes(agent)) file.agents.push(agent);
 }
 
-function compareFiles(a: FileActivity, b: FileActivity): number {
-  const changesOf = ({ created, edited, deleted }: FileActivity): number => created + edited + deleted;
-  return (
-    changesOf(b) - changesOf(a) ||
-    b.sessions - a.sessions ||
-    compareCodeUnits(b.last_at, a.last_at) ||
-    compareCodeUnits(a.path, b.path)
-  );
+function worthOf({ created, edited, committed, deleted, sessions, last_at, path }: FileActivity): FileWorth {
+  return { changes: created + edited + committed + deleted, sessions, lastMs: Date.parse(last_at), path };
+}
+
+function compareWorth(a: FileWorth, b: FileWorth): number {
+  return b.changes - a.changes || b.sessions - a.sessions || b.lastMs - a.lastMs || compareCodeUnits(a.path, b.path);
 }

@@ -1,12 +1,17 @@
+import { splitNote } from '../../handover/link.ts';
 import { isCarriedOver, type Marks } from '../../handover/marks.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
-import type { FactDocument, FactFilter, Finder, HandoverRecord } from '../../search/finder.ts';
+import { compareCodeUnits } from '../../model/hash.ts';
+import { cleanLine, cutAtWord } from '../../model/text.ts';
+import { isSavedByHand, lastWorkOf } from '../../model/time.ts';
+import type { FactDocument, FactFilter, FilePage, Finder, HandoverRecord } from '../../search/finder.ts';
 import { parseQuery } from '../../search/query.ts';
 
 /** The facts that questions are answered from; those of the newest handover first. */
 export interface FactSource {
   facts(filter: Pick<FactFilter, 'kinds' | 'fileName'>): AsyncIterable<FactDocument>;
+  files(): Promise<AsyncIterable<FilePage> | null>;
   /** The facts of these kinds that best match words of the text. */
   mentions(text: string, kinds: readonly FactKind[]): Promise<FactDocument[]>;
   /** The facts with these ids in every handover of a project, whatever the scope is. */
@@ -17,6 +22,7 @@ export interface FactSource {
 export function openFactSource(finder: Finder, scope: Pick<FactFilter, 'project' | 'agent' | 'sinceMs'>): FactSource {
   return {
     facts: (filter) => finder.facts({ ...scope, ...filter }),
+    files: () => finder.files(scope),
     mentions: async (text, kinds) => {
       const { texts } = await finder.gather({ ...scope, text, kinds, limit: 0 }, parseQuery(text));
       return texts.flatMap((document) => (document.what === 'fact' ? [document] : []));
@@ -27,28 +33,14 @@ export function openFactSource(finder: Finder, scope: Pick<FactFilter, 'project'
 }
 
 /** A handover that may be about what is asked. */
-export type HandoverRef = Pick<HandoverRecord, 'id' | 'agent' | 'session'>;
+export type HandoverRef = Pick<HandoverRecord, 'id'>;
 
-/** Merges lists of facts, each newest first, into one such list of their handovers, each once. */
-export async function* mergeCandidates(lists: readonly AsyncIterable<FactDocument>[]): AsyncIterable<HandoverRef> {
-  const open = lists.map((list) => list[Symbol.asyncIterator]());
-  const heads = await Promise.all(open.map((list) => list.next()));
-  const seen = new Set<string>();
-  for (;;) {
-    let newest = -1;
-    for (const [at, head] of heads.entries())
-      if (!head.done && isNewer(head.value.handover, heads[newest]?.value?.handover)) newest = at;
-    const found: FactDocument | undefined = heads[newest]?.value;
-    const list = open[newest];
-    if (found === undefined || list === undefined) return;
-    heads[newest] = await list.next();
-    if (!seen.has(found.handover.id)) yield found.handover;
-    seen.add(found.handover.id);
-  }
-}
-
-function isNewer(a: HandoverRecord, b: HandoverRecord | undefined): boolean {
-  return b === undefined || a.at > b.at || (a.at === b.at && a.id > b.id);
+/** The handovers of facts, each once, those of the newest work first. */
+export async function* listHolders(lists: readonly AsyncIterable<FactDocument>[]): AsyncIterable<HandoverRef> {
+  const found = new Map<string, HandoverRecord>();
+  for (const list of lists) for await (const { handover } of list) found.set(handover.id, handover);
+  const name = ({ workedAt, at, id }: HandoverRecord): string => `${workedAt} ${at} ${id}`;
+  yield* [...found.values()].sort((a, b) => compareCodeUnits(name(b), name(a)));
 }
 
 export async function* filterFacts(
@@ -69,22 +61,27 @@ export interface QuestionOptions {
   home?: string | undefined;
 }
 
-/** Reads handovers, the newest first, until there are enough sessions of what is asked. */
+/** Reads handovers, the newest first, until enough sessions are found. What was added by hand counts as a session of its own. */
 export async function gatherSessions(
   refs: AsyncIterable<HandoverRef>,
   { read, accepts, limit }: Pick<QuestionOptions, 'read' | 'limit'> & { accepts(handover: Handover): boolean },
 ): Promise<{ sessions: SessionSummary[]; hasMore: boolean }> {
   const sessions = new Map<string, SessionSummary>();
-  for await (const { id, agent, session } of refs) {
-    const handover = read(id);
-    if (handover === null || !accepts(handover)) continue;
-    const key = session === null ? id : `${agent}\n${session}`;
-    const known = sessions.get(key);
-    if (known !== undefined) known.handovers.push(handover);
-    else if (sessions.size === limit) return { sessions: [...sessions.values()], hasMore: true };
-    else sessions.set(key, { newest: handover, handovers: [handover] });
+  const list = (): SessionSummary[] =>
+    [...sessions.values()].sort((a, b) => compareCodeUnits(lastWorkOf(b.newest), lastWorkOf(a.newest)));
+  for await (const ref of refs) {
+    const whole = read(ref.id);
+    for (const handover of whole === null ? [] : splitNote(whole)) {
+      if (!accepts(handover)) continue;
+      const { agent, id } = handover.session;
+      const key = id === null ? ref.id : `${agent}\n${id}`;
+      const known = sessions.get(key);
+      if (known !== undefined) known.handovers.push(handover);
+      else if (sessions.size === limit) return { sessions: list(), hasMore: true };
+      else sessions.set(key, { newest: handover, handovers: [handover] });
+    }
   }
-  return { sessions: [...sessions.values()], hasMore: false };
+  return { sessions: list(), hasMore: false };
 }
 
 /** Where an answer comes from. */
@@ -103,8 +100,8 @@ export function describeOrigin({ newest }: SessionSummary, by: Handover = newest
     agent: newest.session.agent,
     session: newest.session.id,
     project: { id: newest.project.id, name: newest.project.name },
-    at: lastActivityOf(by),
-    title: newest.title,
+    at: lastWorkOf(by),
+    title: findTitle(newest),
   };
 }
 
@@ -118,15 +115,31 @@ export function listOwnFacts({ handovers }: SessionSummary): SessionFact[] {
   return [...own.values()];
 }
 
+/** Whether a fact is a request of the human. An answer to a question belongs to what it settled. */
+export function isRequest({ detail }: Fact): boolean {
+  return typeof detail?.message === 'number' && detail.question === undefined;
+}
+
+/** Whether a fact is from the words that ended a turn of the agent. */
+export function closesTurn({ detail }: Fact): boolean {
+  return detail?.role === 'closing' || detail?.role === 'stopped';
+}
+
+/** What the work is about. A handover that was added to by hand has the title of the note. */
+export function findTitle(handover: Handover): string {
+  const { title, session, facts } = handover;
+  if (session.id === null || !isSavedByHand(handover)) return title;
+  const asked = facts.find(({ kind }) => kind === 'goal')?.text.split('\n', 1)[0];
+  return asked === undefined ? title : cutAtWord(cleanLine(asked), MAX_TITLE_BYTES);
+}
+
+const MAX_TITLE_BYTES = 100;
+
 /** The request that was worked on, else the title. */
 export function findGoal({ facts, title }: Handover): string {
   const goals = facts.filter((fact) => fact.kind === 'goal' && !isCarriedOver(fact));
   const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
   return current?.text ?? title;
-}
-
-export function lastActivityOf({ session, created_at }: Handover): string {
-  return session.last_at ?? created_at;
 }
 
 /** The line of its session's transcript that a fact is from. */

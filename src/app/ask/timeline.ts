@@ -4,8 +4,10 @@ import { isGuess } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
+import { lastWorkOf } from '../../model/time.ts';
 import type { Commit } from '../../model/workspace.ts';
-import { findGoal, lastActivityOf, lineOf, listOwnFacts, type SessionSummary } from './session-summary.ts';
+import { findGoal, findTitle, isRequest, lineOf, listOwnFacts, type SessionSummary } from './session-summary.ts';
+import type { UncapturedSession } from './uncaptured.ts';
 
 /** What happened on one day, in UTC, the newest first. */
 export interface Day {
@@ -13,20 +15,35 @@ export interface Day {
   sessions: SessionOfDay[];
   marks: { at: string; mark: string; fact: string; text: string; because: string | null }[];
   commits: CommitOfDay[];
+  /** Sessions that were never captured. */
+  uncaptured: UncapturedOfDay[];
 }
+
+type UncapturedOfDay = Omit<UncapturedSession, 'passages' | 'more'>;
 
 export type SessionOfDay = ReturnType<typeof describeSession>;
 type CommitOfDay = Commit & { project: string };
 
-/** What happened since the first of these sessions, the newest day first. `entries` are marks and deliveries, in order. */
-export function buildTimeline(
-  sessions: readonly SessionSummary[],
-  { entries, read }: { entries: readonly JournalEntry[]; read(id: string): Handover | null },
-): Day[] {
+interface TimelineOptions {
+  uncaptured: readonly UncapturedOfDay[];
+  /** Marks and deliveries, in order. */
+  entries: readonly JournalEntry[];
+  read(id: string): Handover | null;
+  /** From when on; null for the day of the first session. */
+  since: string | null;
+  /** The ids of the project that is asked about, if it is one. */
+  projects: readonly string[];
+  /** The commits that are there now, besides those that sessions saw. */
+  listCommits(since: string): CommitOfDay[];
+}
+
+/** What happened since then, the newest day first, and in a day the newest of each kind. */
+export function buildTimeline(sessions: readonly SessionSummary[], options: TimelineOptions): Day[] {
+  const { entries, read } = options;
   const days = new Map<string, Day>();
   const dayOf = (at: string): Day => {
     const date = at.slice(0, DATE_LENGTH);
-    const day = days.get(date) ?? { date, sessions: [], marks: [], commits: [] };
+    const day = days.get(date) ?? { date, sessions: [], marks: [], commits: [], uncaptured: [] };
     days.set(date, day);
     return day;
   };
@@ -35,10 +52,14 @@ export function buildTimeline(
     const described = describeSession(session, delivered);
     dayOf(described.at).sessions.push(described);
   }
-  const [first = ''] = sessions.map(({ newest }) => lastActivityOf(newest)).sort(compareCodeUnits);
-  const begin = first.slice(0, DATE_LENGTH);
-  for (const commit of listCommits(sessions)) if (commit.at >= begin) dayOf(commit.at).commits.push(commit);
-  const projects = new Set(sessions.map(({ newest }) => newest.project.id));
+  for (const { agent, session, project, at, title, open } of options.uncaptured)
+    dayOf(at).uncaptured.push({ agent, session, project, at, title, open });
+  const [first = ''] = sessions.map(({ newest }) => lastWorkOf(newest)).sort(compareCodeUnits);
+  const begin = options.since ?? first.slice(0, DATE_LENGTH);
+  const commits = begin === '' ? [] : [...listSeenCommits(sessions), ...options.listCommits(begin)];
+  for (const commit of new Map(commits.map((each) => [each.hash, each])).values())
+    if (commit.at >= begin) dayOf(commit.at).commits.push(commit);
+  const projects = new Set([...options.projects, ...sessions.map(({ newest }) => newest.project.id)]);
   for (const entry of entries) {
     const isOurs = typeof entry.detail?.project === 'string' && projects.has(entry.detail.project);
     if (DELIVERED.has(entry.event) || !isOurs || entry.at < begin) continue;
@@ -47,7 +68,8 @@ export function buildTimeline(
     if (fact !== undefined) dayOf(at).marks.push({ at, mark, fact: fact.id, text: fact.text, because });
   }
   for (const day of days.values())
-    for (const list of [day.sessions, day.marks, day.commits]) list.sort((a, b) => compareCodeUnits(b.at, a.at));
+    for (const list of [day.sessions, day.marks, day.commits, day.uncaptured])
+      list.sort((a, b) => compareCodeUnits(b.at, a.at));
   return [...days.values()].sort((a, b) => compareCodeUnits(b.date, a.date));
 }
 
@@ -73,7 +95,8 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
     session: newest.session.id,
     project: { id: newest.project.id, name: newest.project.name },
     started_at: newest.session.started_at,
-    at: lastActivityOf(newest),
+    at: lastWorkOf(newest),
+    title: findTitle(newest),
     goal: findGoal(newest),
     /** What it was asked for, and its own commits, in their order. */
     requests: inOrder(isRequest),
@@ -93,11 +116,6 @@ function describeSession(session: SessionSummary, delivered: readonly JournalEnt
   };
 }
 
-/** An answer to a question is told with what it settled. */
-function isRequest({ detail }: Fact): boolean {
-  return typeof detail?.message === 'number' && detail.question === undefined;
-}
-
 /** Commits whose hash nobody printed, from what a turn did. */
 function listQuietCommits({ id, text }: { id: string; text: string }): { id: string; text: string }[] {
   return Array.from(text.matchAll(/(?:^|; )committed "([^"]+)"/g), ([, subject]) => ({
@@ -106,10 +124,10 @@ function listQuietCommits({ id, text }: { id: string; text: string }): { id: str
   }));
 }
 
-function listCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {
-  const commits = new Map<string, CommitOfDay>();
-  for (const { handovers } of sessions)
-    for (const { workspace, project } of handovers)
-      for (const commit of workspace.git?.commits ?? []) commits.set(commit.hash, { ...commit, project: project.name });
-  return [...commits.values()];
+function listSeenCommits(sessions: readonly SessionSummary[]): CommitOfDay[] {
+  return sessions.flatMap(({ handovers }) =>
+    handovers.flatMap(({ workspace: { git }, project: { name: project } }) =>
+      (git?.commits ?? []).map((commit) => ({ ...commit, project })),
+    ),
+  );
 }

@@ -8,20 +8,8 @@ import { cleanLine } from '../../model/text.ts';
 import type { Workspace } from '../../model/workspace.ts';
 import type { FactState } from '../../search/query.ts';
 import { makeMentionTest, PATH_MATCHES, type PathMatch, type PathQuery, testPaths } from './path-query.ts';
-import {
-  describeOrigin,
-  filterFacts,
-  findGoal,
-  gatherSessions,
-  type HandoverRef,
-  lineOf,
-  listOwnFacts,
-  mergeCandidates,
-  type QuestionOptions,
-  type SessionFact,
-  type SessionOrigin,
-  type SessionSummary,
-} from './session-summary.ts';
+import * as summaries from './session-summary.ts';
+import type { UncapturedQuestion } from './uncaptured.ts';
 
 /** Something that was settled or said, and its state now. `text` is the whole of a decision, and of words what is about the file. */
 export interface Reason extends Pick<Fact, 'id' | 'kind' | 'text' | 'trust' | 'origin'> {
@@ -29,17 +17,19 @@ export interface Reason extends Pick<Fact, 'id' | 'kind' | 'text' | 'trust' | 'o
   said: boolean;
   standing: FactState;
   because: string | null;
-  /** `file`: it mentions the file. `session`: it was settled in a session that changed the file. */
-  about: 'file' | 'session';
+  /** `file`: it mentions the file. `request`: the work on it changed the file. `session`: it was settled in a session that changed the file. */
+  about: 'file' | 'request' | 'session';
   handover: string;
 }
 
 /** A session that touched the file, or settled something about it. */
-export interface WhySession extends SessionOrigin {
+export interface WhySession extends summaries.SessionOrigin {
   goal: string;
   /** `change`: created, edited, deleted, read, mentioned, or named by hand. */
   touched: { path: string; change: string; edits: number; reads: number }[];
   reasons: Reason[];
+  /** How many other reasons the session has. */
+  more: number;
 }
 
 export interface Why {
@@ -49,7 +39,7 @@ export interface Why {
   hasMore: boolean;
 }
 
-interface WhyOptions extends QuestionOptions {
+interface WhyOptions extends summaries.QuestionOptions {
   earlierNames: readonly string[];
 }
 
@@ -58,7 +48,7 @@ export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why
   for (const nearness of PATH_MATCHES) {
     const tests = makePathTests(asked, nearness, options);
     const leads = await findCandidates(asked, tests, options);
-    const { sessions, hasMore } = await gatherSessions(leads, {
+    const { sessions, hasMore } = await summaries.gatherSessions(leads, {
       read: options.read,
       accepts: (handover) => handover.facts.some((fact) => tests.touches(fact, handover) || tests.settles(fact)),
       limit: options.limit,
@@ -68,10 +58,38 @@ export async function askWhy(asked: PathQuery, options: WhyOptions): Promise<Why
   return { nearness: 'exact', sessions: [], hasMore: false };
 }
 
+/** How the text of sessions is asked about the same file: for words that name it, the human's before the agent's. */
+export function askPassages(
+  asked: PathQuery,
+  options: Pick<WhyOptions, 'earlierNames' | 'home'>,
+): Pick<UncapturedQuestion, 'texts' | 'quote'> {
+  const { isAt, mentions } = makePathTests(asked, 'ending', options);
+  const isBare = (line: string): boolean => !/\s/.test(line) && isAt(line);
+  return {
+    texts: [spellNames(asked, options.earlierNames)].filter((words) => words !== ''),
+    quote: ({ speaker, text }, isCaptured = false) => {
+      if (speaker === 'tool') return null;
+      const lines = text.split('\n').map(cleanLine).filter(mentions);
+      const line = lines.find((each) => !isBare(each)) ?? lines[0];
+      // That a file was opened, a handover says.
+      if (line === undefined || (isCaptured && isBare(line))) return null;
+      return { text: line, worth: (speaker === 'human' ? 2 : 0) + (isBare(line) ? 0 : 1) };
+    },
+  };
+}
+
+function spellNames({ kind, path, typed, symbol }: PathQuery, earlierNames: readonly string[]): string {
+  return symbol ?? (kind === 'file' ? [path, ...earlierNames].map(baseName).join(' ') : typed);
+}
+
 type PathTests = ReturnType<typeof makePathTests>;
 
 /** What is asked, as tests of facts. */
-function makePathTests(asked: PathQuery, nearness: PathMatch, { earlierNames, home }: WhyOptions) {
+function makePathTests(
+  asked: PathQuery,
+  nearness: PathMatch,
+  { earlierNames, home }: Pick<WhyOptions, 'earlierNames' | 'home'>,
+) {
   const names = new Set(earlierNames);
   const isNear = testPaths(asked, nearness);
   const isAt = (path: string): boolean => isNear(path) || names.has(path);
@@ -84,6 +102,7 @@ function makePathTests(asked: PathQuery, nearness: PathMatch, { earlierNames, ho
     locate,
     isAt,
     mentions,
+    isOfSymbol: symbol !== null,
     touches: (fact: Fact, { workspace, facts }: Handover): boolean =>
       fact.kind === 'file' &&
       isAt(locate(fact, workspace)) &&
@@ -99,16 +118,15 @@ async function findCandidates(
   asked: PathQuery,
   tests: PathTests,
   { source, earlierNames }: WhyOptions,
-): Promise<AsyncIterable<HandoverRef>> {
+): Promise<AsyncIterable<summaries.HandoverRef>> {
   const names = asked.kind === 'file' ? [asked.path, ...earlierNames].map(baseName) : [];
   const files: FactKind[] = ['file'];
   const filters = names.length === 0 ? [{ kinds: files }] : [...new Set(names)].map((fileName) => ({ fileName }));
   const touching = filters.map((filter) =>
-    filterFacts(source.facts(filter), ({ fact, handover }) => tests.isAt(tests.locate(fact, handover))),
+    summaries.filterFacts(source.facts(filter), ({ fact, handover }) => tests.isAt(tests.locate(fact, handover))),
   );
-  const words = asked.symbol ?? (names.length === 0 ? asked.typed : names.join(' '));
-  const speaking = await source.mentions(words, REASONS);
-  return mergeCandidates([...touching, filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
+  const speaking = await source.mentions(spellNames(asked, earlierNames), REASONS);
+  return summaries.listHolders([...touching, summaries.filterFacts(speaking, ({ fact }) => tests.mentions(fact.text))]);
 }
 
 /** A file fact lists symbols that the session worked on: those that it declared and spoke of; in earlier versions, by their weight. */
@@ -139,10 +157,8 @@ function isReason(fact: Fact): 'settled' | 'said' | null {
   if (kind === 'decision' || kind === 'constraint' || kind === 'rejected') return isGuess(fact) ? 'said' : 'settled';
   if (kind === 'reference') return detail?.about === 'commit' ? 'said' : null;
   if (kind !== 'note' && kind !== 'goal') return null;
-  return origin === 'human' || trust === 'declared' || CLOSING.has(detail?.role) ? 'said' : null;
+  return origin === 'human' || trust === 'declared' || summaries.closesTurn(fact) ? 'said' : null;
 }
-
-const CLOSING: ReadonlySet<unknown> = new Set(['closing', 'stopped']);
 
 /** A commit with its message. */
 function textOf({ text, detail }: Fact): string {
@@ -156,24 +172,38 @@ function quoteMention(fact: Fact, tests: PathTests): string {
     const line = text.split('\n').slice(1).find(tests.mentions);
     return line === undefined ? fact.text : `${fact.text}: ${cleanLine(line)}`;
   }
-  if (!CLOSING.has(fact.detail?.role)) return fact.text;
-  return cleanLine(text.split('\n').find(tests.mentions) ?? text);
+  if (!summaries.closesTurn(fact)) return fact.text;
+  return quoteLine(text.split('\n'), tests);
+}
+
+const LIST_MARK = /^(?:#{1,6}|[-*+]|\d{1,2}[.)]) +/;
+
+/** A line that only leads to the next one is quoted with it. */
+function quoteLine(lines: readonly string[], { mentions }: PathTests): string {
+  const plain = lines
+    .map((line) => cleanLine(line.replaceAll('**', '')).replace(LIST_MARK, ''))
+    .filter((line) => line !== '');
+  const isWhole = (line: string): boolean => !line.endsWith(':');
+  const whole = plain.find((line) => mentions(line) && isWhole(line));
+  if (whole !== undefined) return whole;
+  const at = plain.findIndex(mentions);
+  return at === -1 ? plain.join(' ') : plain.slice(at, at + 2).join(' ');
 }
 
 async function describeSessions(
-  sessions: readonly SessionSummary[],
+  sessions: readonly summaries.SessionSummary[],
   tests: PathTests,
   { source }: WhyOptions,
 ): Promise<WhySession[]> {
   const described = sessions.map(async (session): Promise<WhySession> => {
     const { newest } = session;
-    const own = listOwnFacts(session);
+    const own = summaries.listOwnFacts(session);
     const touching = own.filter(({ fact, by }) => tests.touches(fact, by));
     return {
-      ...describeOrigin(session),
-      goal: findGoal(newest),
+      ...summaries.describeOrigin(session),
+      goal: summaries.findGoal(newest),
       touched: touching.map(({ fact, by }) => describeTouch(fact, tests.locate(fact, by.workspace))),
-      reasons: listReasons(own, touching, { tests, marks: await source.marks(newest.project.id) }),
+      ...listReasons(own, touching, { tests, marks: await source.marks(newest.project.id) }),
     };
   });
   return await Promise.all(described);
@@ -186,16 +216,16 @@ function describeTouch({ status, detail }: Fact, path: string): WhySession['touc
 
 /** How many other reasons of a session that changed the file are shown. */
 const MAX_OF_SESSION = 3;
-/** How many words of the agent and commits about the file are shown, the newest. */
+/** How many words of the agent and commits about the file are shown, and how many requests that led to changes of it: the newest. */
 const MAX_SAID = 5;
 
-/** First those that mention the file, then those nearest to its change; each in the order of the transcript. */
+/** First those that mention the file, then requests that led to changes of it, then those nearest to its change; each in the order of the transcript. */
 function listReasons(
-  own: readonly SessionFact[],
-  touching: readonly SessionFact[],
+  own: readonly summaries.SessionFact[],
+  touching: readonly summaries.SessionFact[],
   { tests, marks }: { tests: PathTests; marks: Marks },
-): Reason[] {
-  const describe = ({ fact, by }: SessionFact, about: Reason['about']): Reason => {
+): Pick<WhySession, 'reasons' | 'more'> {
+  const describe = ({ fact, by }: summaries.SessionFact, about: Reason['about']): Reason => {
     const { id, kind, trust, origin } = fact;
     const text = about === 'file' ? quoteMention(fact, tests) : fact.text;
     const said = origin !== 'human' && isReason(fact) === 'said';
@@ -208,17 +238,37 @@ function listReasons(
   const spoken = about.filter(({ fact }) => fact.origin !== 'human' && isReason(fact) === 'said');
   const older = new Set(spoken.slice(0, -MAX_SAID));
   const said = about.filter((each) => !older.has(each));
+  const asked = tests.isOfSymbol ? [] : listRequests(own, touching).filter((each) => !about.includes(each));
+  const requests = asked.slice(-MAX_SAID);
   const change = touching.find(({ fact }) => isChangedFile(fact));
-  const changedAt = change === undefined ? 0 : lineOf(change.fact);
-  const wayTo = ({ fact }: SessionFact): number => Math.abs(lineOf(fact) - changedAt);
-  const others = own
-    .filter((each) => change !== undefined && isReason(each.fact) === 'settled' && !about.includes(each))
-    .sort((a, b) => wayTo(a) - wayTo(b))
-    .slice(0, MAX_OF_SESSION);
-  return [
-    ...said.map((each) => describe(each, 'file')),
-    ...others.sort(compareLines).map((each) => describe(each, 'session')),
-  ];
+  const changedAt = change === undefined ? 0 : summaries.lineOf(change.fact);
+  const wayTo = ({ fact }: summaries.SessionFact): number => Math.abs(summaries.lineOf(fact) - changedAt);
+  const settled = own
+    .filter((each) => change !== undefined && isReason(each.fact) === 'settled' && ![...about, ...asked].includes(each))
+    .sort((a, b) => wayTo(a) - wayTo(b));
+  const others = settled.slice(0, MAX_OF_SESSION).sort(compareLines);
+  return {
+    reasons: [
+      ...said.map((each) => describe(each, 'file')),
+      ...requests.map((each) => describe(each, 'request')),
+      ...others.map((each) => describe(each, 'session')),
+    ],
+    more: about.length + asked.length + settled.length - said.length - requests.length - others.length,
+  };
+}
+
+/** The requests whose work changed one of these files: the note of a turn's work has the line of its request. What one settled is told as that. */
+function listRequests(
+  own: readonly summaries.SessionFact[],
+  touching: readonly summaries.SessionFact[],
+): summaries.SessionFact[] {
+  const names = touching.filter(({ fact }) => isChangedFile(fact)).map(({ fact }) => baseName(fact.text));
+  const turns = own.filter(({ fact: { text, detail } }) => {
+    return detail?.role === 'work' && names.some((name) => text.split('; ', 1)[0]?.includes(` ${name} (`));
+  });
+  const lines = new Set(turns.map(({ fact }) => summaries.lineOf(fact)));
+  for (const { fact } of own) if (isReason(fact) === 'settled') lines.delete(summaries.lineOf(fact));
+  return own.filter(({ fact }) => summaries.isRequest(fact) && lines.has(summaries.lineOf(fact))).sort(compareLines);
 }
 
 function standingOf(fact: Fact, mark: string | undefined): FactState {
@@ -228,6 +278,6 @@ function standingOf(fact: Fact, mark: string | undefined): FactState {
   return fact.pinned === true ? 'pinned' : 'open';
 }
 
-function compareLines(a: SessionFact, b: SessionFact): number {
-  return lineOf(a.fact) - lineOf(b.fact);
+function compareLines(a: summaries.SessionFact, b: summaries.SessionFact): number {
+  return summaries.lineOf(a.fact) - summaries.lineOf(b.fact);
 }

@@ -15,7 +15,7 @@ import {
 } from '../../platform/terminal.ts';
 import { findWorktreeRoot } from '../../platform/worktree.ts';
 import type { AutomationSettings } from './policy.ts';
-import { FOLDERS, isFlag, isOneOf, isText, keyOfSession, readRecord, writeRecord } from './records.ts';
+import { FOLDERS, is, keyOfSession, readRecord, writeRecord } from './records.ts';
 
 /** One call of a hook: who calls, from where, and what is known so far. */
 export interface HookCall {
@@ -29,9 +29,9 @@ export interface HookCall {
   terminal: string | null;
   /** The agent's process; null where the system does not reveal it. */
   process: string | null;
-  /** Whether nobody is there to read anything. Costs a look at all ancestor processes. */
+  /** Whether a timer or a build server started the session. Looks at all ancestor processes. */
   isScheduled(): boolean;
-  /** The processes that the hook descends from, up to the first. As costly. */
+  /** The processes that the hook descends from, up to the first. Equally slow. */
   listAncestors(): string[];
   /** The words by which our command is started; null where they are not known. */
   program: readonly string[] | null;
@@ -73,11 +73,11 @@ export async function openHookCall(
 const DEFAULT_SETTINGS: AutomationSettings = { isEnabled: true, startup: 'hint', pauseFile: '' };
 
 const CACHED_SETTINGS = {
-  isEnabled: isFlag,
-  startup: isOneOf('brief', 'hint', 'off'),
-  pauseFile: isText,
+  isEnabled: is.flag,
+  startup: is.oneOf('brief', 'hint', 'off'),
+  pauseFile: is.text,
   /** The state of the files that they were read from. */
-  files: isText,
+  files: is.text,
 };
 
 /** The user's settings, narrowed by the project's. Cached: reading TOML takes as long as the rest of a hook. */

@@ -2,53 +2,43 @@ import { join } from 'node:path';
 import { writeSmallCacheFile } from '../../platform/cache-file.ts';
 import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
-import {
-  FOLDERS,
-  isFlag,
-  isNumber,
-  isNumberOrNull,
-  isOneOf,
-  isText,
-  isTextOrNull,
-  keyOfFile,
-  type RecordOf,
-} from './records.ts';
+import { FOLDERS, is, keyOfFile, type RecordOf } from './records.ts';
 import type { OpenSession } from './session-state.ts';
 
 export const CAPTURE_JOB = {
-  kind: isOneOf('capture'),
-  moment: isOneOf('start', 'prompt', 'tool', 'turn', 'compaction', 'end'),
-  agent: isText,
-  session: isText,
-  cwd: isTextOrNull,
-  transcript: isTextOrNull,
-  terminal: isTextOrNull,
+  kind: is.oneOf('capture'),
+  moment: is.oneOf('start', 'prompt', 'tool', 'turn', 'compaction', 'end'),
+  agent: is.text,
+  session: is.text,
+  cwd: is.textOrNull,
+  transcript: is.textOrNull,
+  terminal: is.textOrNull,
   /** The agent's process; null where the system does not reveal it. */
-  process: isTextOrNull,
+  process: is.textOrNull,
   /** Whether a worker has been started for this job, with the agent's last reply. */
-  isHanded: isFlag,
-  atMs: isNumber,
+  isHanded: is.flag,
+  atMs: is.number,
   /** When the session was last active; null for now. */
-  lastMs: isNumberOrNull,
+  lastMs: is.numberOrNull,
 };
 
 /** A session to be captured, with what only the hook knew about it. */
 export type CaptureJob = RecordOf<typeof CAPTURE_JOB>;
 
 export const JOURNAL_JOB = {
-  kind: isOneOf('journal'),
-  event: isOneOf('delivered', 'rejected_stale', 'rejected_invalid'),
-  handover: isText,
-  session: isText,
-  reason: isText,
-  atMs: isNumber,
+  kind: is.oneOf('journal'),
+  event: is.oneOf('delivered', 'rejected_stale', 'rejected_invalid'),
+  handover: is.text,
+  session: is.text,
+  reason: is.text,
+  atMs: is.number,
 };
 
 /** An event about a handover, to be appended to the journal. */
 export type JournalJob = RecordOf<typeof JOURNAL_JOB>;
 
 /** What a hook writes to the standard input of its worker. `job` is the name of the job that the reply belongs to. */
-export const PIPED_REPLY = { job: isText, reply: isText };
+export const PIPED_REPLY = { job: is.text, reply: is.text };
 
 /** The agent's last reply, for the worker. It may contain secrets, so it goes through a pipe and never into a file. */
 export type PipedReply = RecordOf<typeof PIPED_REPLY>;

@@ -40,7 +40,10 @@ export interface Candidate {
   agent: string;
   session: string;
   root: string;
+  /** Since it was captured. */
   ageMs: number;
+  /** Since the last event of the session, which may be long before. */
+  workAgeMs: number;
   compactions: number;
   state: 'running' | 'ended' | 'unknown';
 }
@@ -118,14 +121,17 @@ function deliverBefore<T extends Candidate>(start: SessionStart<T>): Decision<T>
   return deliverIfFresh(start, before, 'after /clear');
 }
 
+const NEW = 'a new session';
+
 function deliverLast<T extends Candidate>(start: SessionStart<T>): Decision<T> {
-  const { last, startup, root, agent, session } = start;
+  const { last, startup, root, agent, session, freshMs } = start;
   if (startup === 'off') return nothing('restore.startup is off');
   if (last?.root !== root) return nothing('there is no prepared brief in this worktree');
   if (last.agent === agent && last.session === session) return nothing('the last session here is this one');
   if (last.state === 'running') return nothing('the last session here is still running');
-  if (startup === 'brief' && last.state === 'ended') return deliverIfFresh(start, last, 'a new session');
-  return hint(last, 'a new session', false);
+  if (startup === 'brief' && last.state === 'ended')
+    return last.workAgeMs <= freshMs ? { kind: 'brief', candidate: last, why: NEW } : hint(last, NEW, true);
+  return hint(last, NEW, false);
 }
 
 function deliverIfFresh<T extends Candidate>({ freshMs }: SessionStart<T>, candidate: T, why: string): Decision<T> {
@@ -133,7 +139,7 @@ function deliverIfFresh<T extends Candidate>({ freshMs }: SessionStart<T>, candi
 }
 
 function hint<T extends Candidate>(candidate: T, why: string, isStale: boolean): Decision<T> {
-  if (candidate.ageMs > MAX_HINT_AGE_MS) return nothing('it is older than a week');
+  if (candidate.workAgeMs > MAX_HINT_AGE_MS) return nothing('it is older than a week');
   return { kind: 'hint', candidate, why, isStale };
 }
 

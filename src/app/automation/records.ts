@@ -1,5 +1,6 @@
 import { join } from 'node:path';
-import { HandoverError, isErrno } from '../../errors.ts';
+import { parseAny } from '../../agents/shared/json.ts';
+import { catchIf, HandoverError, isErrno, isFailure } from '../../errors.ts';
 import { printFingerprint } from '../../model/hash.ts';
 import {
   appendPrivateLine,
@@ -11,7 +12,7 @@ import {
 import { measureRegularFile, readRegularFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder } from '../../platform/folders.ts';
 import { CODE_FOLDER } from '../../platform/paths.ts';
-import { BRIEFS_BY_HANDOVER, HOOK_STATE, LOG, PREPARED_BRIEFS, SPOOL } from '../../store/store.ts';
+import { BRIEFS_BY_HANDOVER, HOOK_STATE, LOG, PREPARED_BRIEFS, SECOND_LOOKS, SPOOL } from '../../store/store.ts';
 
 /** Files are named by keys. The full value is in the file and is compared, so two with one key are never mistaken. */
 export const FOLDERS = {
@@ -28,6 +29,8 @@ export const FOLDERS = {
   openSessions: [HOOK_STATE, 'begun'],
   /** Deliveries put off until the next prompt. */
   deferred: [HOOK_STATE, 'owed'],
+  /** Second looks at briefs that were given. */
+  looks: SECOND_LOOKS,
   /** Agents that `handover to` started. */
   launches: [HOOK_STATE, 'started'],
   settings: [HOOK_STATE, 'settings'],
@@ -70,13 +73,17 @@ export type RecordOf<F> = {
   -readonly [K in keyof F]: F[K] extends (value: unknown) => value is infer T ? T : never;
 };
 
-export const isText = (value: unknown): value is string => typeof value === 'string';
-export const isTextOrNull = (value: unknown): value is string | null => value === null || isText(value);
-export const isNumber = (value: unknown): value is number => typeof value === 'number';
-export const isNumberOrNull = (value: unknown): value is number | null => value === null || isNumber(value);
-export const isFlag = (value: unknown): value is boolean => typeof value === 'boolean';
+/** The checks for the fields of a form. */
+export const is = {
+  text: (value: unknown): value is string => typeof value === 'string',
+  textOrNull: (value: unknown): value is string | null => value === null || typeof value === 'string',
+  number: (value: unknown): value is number => typeof value === 'number',
+  numberOrNull: (value: unknown): value is number | null => value === null || typeof value === 'number',
+  flag: (value: unknown): value is boolean => typeof value === 'boolean',
+  oneOf,
+};
 
-export function isOneOf<const T extends string>(...known: readonly T[]): (value: unknown) => value is T {
+function oneOf<const T extends string>(...known: readonly T[]): (value: unknown) => value is T {
   return (value): value is T => known.some((one) => one === value);
 }
 
@@ -89,24 +96,13 @@ const MAX_BYTES = 1024 * 1024;
 
 /** The text of a small file of ours; null when there is none that can be read. */
 export function readSmallFile(path: string): string | null {
-  try {
-    return readRegularFile(path, MAX_BYTES).toString('utf8');
-  } catch (error) {
-    if (isErrno(error) || error instanceof HandoverError) return null;
-    throw error;
-  }
+  return catchIf(isFailure, null, () => readRegularFile(path, MAX_BYTES).toString('utf8'));
 }
 
 /** Null for anything but JSON of that form. */
 export function parseRecord<F extends RecordForm>(text: string | null, form: F): RecordOf<F> | null {
-  if (text === null) return null;
-  try {
-    const value: unknown = JSON.parse(text);
-    return hasForm(value, form) ? value : null;
-  } catch (error) {
-    if (error instanceof SyntaxError) return null;
-    throw error;
-  }
+  const value = text === null ? undefined : parseAny(text);
+  return hasForm(value, form) ? value : null;
 }
 
 export function readRecord<F extends RecordForm>(path: string, form: F): RecordOf<F> | null {
@@ -123,7 +119,7 @@ export function writeRecord(
 }
 
 /** A failure of a hook or a worker: nobody was there to see it. `where` is the agent and its event, or the worker. */
-const FAILURE = { atMs: isNumber, where: isText, code: isText, message: isText };
+const FAILURE = { atMs: is.number, where: is.text, code: is.text, message: is.text };
 type LoggedFailure = RecordOf<typeof FAILURE>;
 
 const LOG_NAME = 'hooks.ndjson';
@@ -133,19 +129,20 @@ const MAX_MESSAGE = 500;
 
 /** Does nothing where nothing can be written: a hook must not fail because of its log. */
 export function logFailure(store: string, failure: LoggedFailure): void {
-  try {
+  catchIf(isFailure, undefined, () => {
     const folder = ensurePrivateFolder(store, LOG);
     const path = join(folder, LOG_NAME);
     if ((measureRegularFile(path) ?? 0) > MAX_LOG_BYTES) moveFile(path, join(folder, OLDER_LOG_NAME));
     appendPrivateLine(path, JSON.stringify({ ...failure, message: failure.message.slice(0, MAX_MESSAGE) }));
-  } catch (error) {
-    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
-  }
+  });
 }
 
-/** Of an unexpected error only the name: its message may quote the user's work. */
-export function describeFailure(error: unknown, where: string, atMs: number): LoggedFailure {
-  if (error instanceof HandoverError) return { atMs, where, code: error.code, message: error.message };
+/** What a message of ours quotes may hold a secret. Of an unexpected error only the name: its message may quote the user's work. */
+export async function describeFailure(error: unknown, where: string, atMs: number): Promise<LoggedFailure> {
+  if (error instanceof HandoverError) {
+    const { openPlainRedactor } = await import('../../redact/open-redactor.ts');
+    return { atMs, where, code: error.code, message: openPlainRedactor().redactText(error.message) };
+  }
   if (isErrno(error)) return { atMs, where, code: error.code, message: `${error.syscall ?? 'a call'} failed` };
   return { atMs, where, code: 'BUG', message: error instanceof Error ? error.name : typeof error };
 }

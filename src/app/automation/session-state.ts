@@ -1,33 +1,22 @@
 import { join } from 'node:path';
-import { HandoverError, isErrno } from '../../errors.ts';
+import { isFailure } from '../../errors.ts';
 import { createCacheFile } from '../../platform/cache-file.ts';
 import { removeFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder, listFolder, pathExists } from '../../platform/folders.ts';
 import { readStart } from '../../platform/process-identity.ts';
-import {
-  FOLDERS,
-  isNumber,
-  isOneOf,
-  isText,
-  isTextOrNull,
-  keyOfSession,
-  makeKey,
-  type RecordOf,
-  readRecord,
-  writeRecord,
-} from './records.ts';
+import { FOLDERS, is, keyOfSession, makeKey, type RecordOf, readRecord, writeRecord } from './records.ts';
 
 /* What hooks remember of a session between calls: that it is open, what was delivered, what is still to be. */
 
 const OPEN_SESSION = {
-  agent: isText,
-  session: isText,
-  root: isText,
-  cwd: isTextOrNull,
-  transcript: isTextOrNull,
-  terminal: isTextOrNull,
-  process: isTextOrNull,
-  atMs: isNumber,
+  agent: is.text,
+  session: is.text,
+  root: is.text,
+  cwd: is.textOrNull,
+  transcript: is.textOrNull,
+  terminal: is.textOrNull,
+  process: is.textOrNull,
+  atMs: is.number,
 };
 
 /** A session that began in a worktree. Its record is removed when it was captured at its end. */
@@ -69,15 +58,15 @@ export function checkProcess(process: string | null): 'running' | 'ended' | 'unk
 }
 
 const DELIVERY = {
-  agent: isText,
-  session: isText,
-  handover: isText,
-  form: isText,
+  agent: is.text,
+  session: is.text,
+  handover: is.text,
+  form: is.text,
   /** How often the receiving session had been compacted, as far as known. */
-  compactions: isNumber,
+  compactions: is.number,
   /** The agent's process; null where the system does not reveal it. */
-  process: isTextOrNull,
-  atMs: isNumber,
+  process: is.textOrNull,
+  atMs: is.number,
 };
 
 /** One delivery of a handover to a session. */
@@ -118,8 +107,8 @@ function nameDelivery(key: string, number: number): string {
   return `${key}.${number}.json`;
 }
 
-const SOURCE = isOneOf('new', 'resume', 'clear', 'compaction');
-const DEFERRED = { agent: isText, session: isText, source: SOURCE, atMs: isNumber };
+const SOURCE = is.oneOf('new', 'resume', 'clear', 'compaction');
+const DEFERRED = { agent: is.text, session: is.text, source: SOURCE, atMs: is.number };
 
 /** A delivery put off: the brief was not ready in time, or the agent would not have read it. */
 type DeferredDelivery = RecordOf<typeof DEFERRED>;
@@ -137,14 +126,14 @@ export function removeDeferred(store: string, key: string): void {
 }
 
 const LAUNCH = {
-  agent: isText,
-  root: isText,
-  handover: isText,
+  agent: is.text,
+  root: is.text,
+  handover: is.text,
   /** The process that started the agent; null where the system does not reveal it. */
-  process: isTextOrNull,
+  process: is.textOrNull,
   /** The session that it became; null until a hook knows. */
-  session: isTextOrNull,
-  atMs: isNumber,
+  session: is.textOrNull,
+  atMs: is.number,
 };
 
 /** An agent that was started with a brief as its first prompt. */
@@ -153,13 +142,13 @@ export type LaunchRecord = RecordOf<typeof LAUNCH>;
 /** Agents may run their hooks in a process of another descent. */
 const LAUNCHED_WITHIN_MS = 60_000;
 
-/** To be removed when the agent has ended, by what this returns. Where nothing can be written, no hook will know of it. */
+/** Returns a function that removes the record again, for when the agent has ended. Without a writable store nothing is recorded. */
 export function recordLaunch(store: string, launch: LaunchRecord): () => void {
   const name = nameLaunch(launch);
   try {
     writeRecord(store, [FOLDERS.launches, name], launch);
   } catch (error) {
-    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
+    if (!isFailure(error)) throw error;
     return () => undefined;
   }
   return () => removeFile(join(store, ...FOLDERS.launches, name));
@@ -191,4 +180,57 @@ export function claimLaunch(
   if (found === undefined) return null;
   writeRecord(store, [FOLDERS.launches, nameLaunch(found)], { ...found, session });
   return found;
+}
+
+/*
+ * With a brief, a hook looks at no more than takes it a moment. The rest is looked at after the first prompt, by the worker
+ * that the hook of that prompt starts; the next hook that can tell something tells what is no longer so.
+ */
+
+const isTexts = (value: unknown): value is string[] => Array.isArray(value) && value.every(is.text);
+
+const SECOND_LOOK = {
+  agent: is.text,
+  session: is.text,
+  handover: is.text,
+  /** The brief was given; a human has spoken since; the worker found something to tell. */
+  state: is.oneOf('due', 'asked', 'found'),
+  /** When it came into this state. */
+  atMs: is.number,
+  /** What was told with the brief: files and background commands. */
+  told: isTexts,
+  /** What to tell, in the worker's words, and their seal. */
+  text: is.text,
+  seal: is.text,
+};
+export type SecondLook = RecordOf<typeof SECOND_LOOK>;
+
+type Owner = Pick<SecondLook, 'agent' | 'session'>;
+
+function pathOfLook(store: string, key: string): string {
+  return join(store, ...FOLDERS.looks, `${key}.json`);
+}
+
+/** Asks for a second look at a handover whose brief is given now. */
+export function planSecondLook(
+  store: string,
+  key: string,
+  look: Pick<SecondLook, 'agent' | 'session' | 'handover' | 'atMs' | 'told'>,
+): void {
+  writeLook(store, key, { ...look, state: 'due', text: '', seal: '' });
+}
+
+export function writeLook(store: string, key: string, look: SecondLook): void {
+  writeRecord(store, [FOLDERS.looks, `${key}.json`], look);
+}
+
+/** Null where none is under way in this session. */
+export function readLook(store: string, key: string, owner: Owner | null): SecondLook | null {
+  const look = readRecord(pathOfLook(store, key), SECOND_LOOK);
+  const isOther = owner !== null && (look?.agent !== owner.agent || look.session !== owner.session);
+  return isOther ? null : look;
+}
+
+export function removeLook(store: string, key: string): void {
+  removeFile(pathOfLook(store, key));
 }

@@ -1,6 +1,6 @@
 import { AGENT_NAMES, type Agent, type AgentName, type ReadStats, startReadStats } from '../../agents/agent.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { HandoverError, isErrno } from '../../errors.ts';
+import { catchIf, isFailure } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { readHead } from '../../platform/external-file.ts';
 import type { Machine } from '../../platform/machine.ts';
@@ -136,15 +136,12 @@ const DRIFTED: ReadonlySet<Understanding> = new Set(['drift', 'nothing']);
 
 /** Skipped are sessions of sub-agents, small unknown files, and databases without a session. */
 function judgeTranscript(agent: Agent, { path, size, isDatabase }: Candidate): Judgement | 'skipped' | null {
-  try {
+  return catchIf(isFailure, 'skipped', () => {
     const session = agent.inspectFile(path);
     if (session === null) return isDatabase || size < MIN_SESSION_BYTES ? 'skipped' : null;
     if (session.parent !== null) return 'skipped';
     const reading = startReadStats();
     const count = countEvents(agent.readEvents(session, reading));
     return judgeReading(reading, count, isDatabase ? 0 : size);
-  } catch (error) {
-    if (!isErrno(error) && !(error instanceof HandoverError)) throw error;
-    return 'skipped';
-  }
+  });
 }

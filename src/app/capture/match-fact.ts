@@ -1,4 +1,4 @@
-import type { Action, Event } from '../../model/event.ts';
+import { type Action, type Event, listActionTexts } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
 import { isProgressNote } from '../../model/fact-roles.ts';
 import { splitAtPlaceholders } from '../../redact/redactor.ts';
@@ -12,11 +12,13 @@ const MIN_SHARED_WORDS = 0.75;
  * one simple command in their order, or most of many words anywhere.
  */
 export function eventStatesFact(event: Event, fact: Fact): boolean {
-  // Told of many events, of which its place is only one.
+  // It sums up many events; its source names only one of them.
   if (isProgressNote(fact)) return true;
   const role = fact.detail?.role;
   const said = [...listTexts(event), ...(role === 'document' ? listWritten(event) : [])].join('\n');
   const letters = normaliseLetters(said);
+  const commit = fact.detail?.about === 'commit' ? COMMIT.exec(fact.text)?.[1] : undefined;
+  if (commit !== undefined && said.includes(commit)) return true;
   if (letters.includes(normaliseLetters(fact.text))) return true;
   const pieces = splitAtPlaceholders(fact.text)
     .filter((_, index) => index % 2 === 0)
@@ -32,6 +34,8 @@ export function eventStatesFact(event: Event, fact: Fact): boolean {
   return [...words].filter((word) => known.has(word)).length >= words.size * MIN_SHARED_WORDS;
 }
 
+/** The hash says it all: the words around it are ours. */
+const COMMIT = /^commit ([0-9a-f]{7,64})\b/;
 const COMMAND_END = /[;&|\n]+/;
 
 function appearInOrder(words: readonly string[], among: readonly string[]): boolean {
@@ -44,7 +48,7 @@ const PIECES = /:\s+|\n|…| → |" = /;
 /** Facts that are put together from several events: a question and its answer, words that follow each other. */
 const JOINED: ReadonlySet<unknown> = new Set(['closing', 'stopped', 'answer', 'choice', 'plan', 'document']);
 
-/** What is left of a text when only letters and digits count. */
+/** Only the letters and digits of a text. */
 export function normaliseLetters(text: string): string {
   return fold(text).replace(/[^\p{L}\p{N}]+/gu, '');
 }
@@ -59,11 +63,12 @@ function listTexts(event: Event): string[] {
   switch (event.type) {
     case 'prompt':
     case 'reply':
+    case 'thought':
     case 'injected':
     case 'limit':
       return [event.text];
     case 'call':
-      return [event.tool, ...listActionTexts(event.action)];
+      return [event.tool, ...listFolder(event.action), ...listActionTexts(event.action)];
     case 'result':
       return [event.output];
     case 'plan':
@@ -75,31 +80,12 @@ function listTexts(event: Event): string[] {
   }
 }
 
+/** The folder that a command ran in, as a fact names it before the command. */
+function listFolder(action: Action): string[] {
+  return action.kind === 'command' && action.folder !== undefined ? [`cd ${action.folder} &&`] : [];
+}
+
 function listWritten(event: Event): string[] {
   if (event.type !== 'call' || event.action.kind !== 'edit') return [];
   return event.action.edits.map(({ after }) => after);
-}
-
-/** The texts by which a call is known: not what an edit took out and put in. */
-function listActionTexts(action: Action): string[] {
-  switch (action.kind) {
-    case 'edit':
-      return action.edits.flatMap((edit) => [edit.path, edit.to ?? '']);
-    case 'read':
-      return [action.path];
-    case 'command':
-      return [action.command];
-    case 'search':
-      return [action.pattern, action.path ?? ''];
-    case 'fetch':
-      return [action.url];
-    case 'delegate':
-      return [action.task];
-    case 'ask':
-      return [action.question];
-    case 'propose':
-      return [action.text];
-    case 'other':
-      return action.texts;
-  }
 }

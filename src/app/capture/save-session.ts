@@ -1,23 +1,28 @@
 import type { Agent, FoundSession } from '../../agents/agent.ts';
-import { type DeclarableKind, declareHandover, makeFact } from '../../handover/declare.ts';
-import { addsNothing, linkHandover, type Predecessors } from '../../handover/link.ts';
-import { NO_MARKS } from '../../handover/marks.ts';
+import { catchIf, isFailure } from '../../errors.ts';
+import { type DeclarableKind, type Declaration, declareHandover, makeFact } from '../../handover/declare.ts';
+import { addByHand, addsNothing, joinFacts, linkHandover, type Predecessors } from '../../handover/link.ts';
+import { keepTime, type Marks, NO_MARKS } from '../../handover/marks.ts';
+import { lookAtProcesses } from '../../handover/probes.ts';
 import { sealRated } from '../../handover/seal.ts';
-import type { Fact } from '../../model/fact.ts';
-import { type Handover, isForeign, type UnstampedDraft } from '../../model/handover.ts';
+import { type Fact, MAX_FACT_TEXT_BYTES } from '../../model/fact.ts';
+import { NO_AGENT } from '../../model/fact-roles.ts';
+import type { Handover, UnstampedDraft } from '../../model/handover.ts';
 import { makeHandoverId } from '../../model/id.ts';
-import { cleanLine, cutAtWord } from '../../model/text.ts';
+import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Place } from '../../platform/project.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
-import { findNewest, findPrevious } from '../../store/find-handover.ts';
-import { readIntact, saveHandover } from '../../store/handovers.ts';
-import { readMarks } from '../../store/marks.ts';
+import type { Redactor } from '../../redact/redactor.ts';
+import { findNewestOwn, findPrevious } from '../../store/find-handover.ts';
+import { readHistory, readIntact, type SaveResult, saveHandover } from '../../store/handovers.ts';
+import { readMarked, readMarks } from '../../store/marks.ts';
 import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
-import { captureSession } from './capture.ts';
+import { prepareSaved } from '../automation/prepare-briefs.ts';
+import { checkProcess, listOpenSessions } from '../automation/session-state.ts';
 import type { Judgement } from './drift.ts';
 
 export type SessionOfAgent = { agent: Agent; session: FoundSession };
@@ -26,11 +31,13 @@ interface SaveOptions {
   /** What the human wants of the next session. */
   goal?: string;
   /** The terminal that the session ran in, where that is known. */
-  terminal?: string;
+  terminal?: string | undefined;
   /** The agent's last reply, which may not be in the transcript yet. */
-  lastReply?: string;
+  lastReply?: string | undefined;
   /** What was declared in the session, besides what its transcript says. */
   declared?: readonly Fact[];
+  /** Whether to write a checkpoint, so that the next capture of the session reads only what is new. */
+  savesCheckpoint?: boolean;
 }
 
 /**
@@ -39,7 +46,14 @@ interface SaveOptions {
  * was saved. `compactions` counts those of the session; `judgement` says how well its transcript was understood.
  */
 export type CaptureResult = { judgement: Judgement } & (
-  | { outcome: 'saved'; handover: Handover; compactions: number; journalFailure: Error | null }
+  | {
+      outcome: 'saved';
+      handover: Handover;
+      compactions: number;
+      journalFailure: Error | null;
+      /** Earlier handovers of the session that were deleted, as a secret in them was recognised only now. */
+      forgotten: readonly string[];
+    }
   | { outcome: 'known'; handover: Handover; compactions: number }
   | { outcome: 'refused' }
 );
@@ -54,11 +68,40 @@ export async function saveSession(
   options: SaveOptions = {},
 ): Promise<CaptureResult> {
   const { machine } = store;
-  const draft = await draftSession(session, { ...options, store, machine, savesCheckpoint: true });
+  const draft = await draftSession(session, { savesCheckpoint: true, ...options, store, machine, makesKey: true });
   if (draft.outcome !== 'new') return draft;
-  const { linked, judgement, compactions } = draft;
-  const { handover, journalFailure } = saveHandover(store, (stamp) => sealRated({ ...linked, ...stamp }));
-  return { outcome: 'saved', handover, judgement, compactions, journalFailure };
+  const { linked, judgement, compactions, redactor } = draft;
+  const { forgotten, previous } = findExposed(store, linked, redactor);
+  const { handover, journalFailure } = saveHandover(store, (stamp) => sealRated({ ...linked, previous, ...stamp }));
+  if (forgotten.length > 0) await (await import('../forget-derived.ts')).forgetExposed(store, forgotten);
+  return { outcome: 'saved', handover, judgement, compactions, journalFailure, forgotten };
+}
+
+/** The earlier handovers of a session with a value that is known as a secret now, and the newest that a draft can follow without them. */
+function findExposed(
+  store: Store,
+  { session: { id, agent }, previous }: UnstampedDraft,
+  redactor: Redactor,
+): { forgotten: string[]; previous: string | null } {
+  const last = previous === null || !redactor.hasLearnt ? null : readIntact(store, previous);
+  if (last === null) return { forgotten: [], previous };
+  const chain = [...readHistory(store, last), last];
+  const isExposed = ({ session, ...handover }: Handover): boolean =>
+    session.id === id && session.agent === agent && redactor.holdsLearnt(handover);
+  const forgotten = chain.filter(isExposed).map((handover) => handover.id);
+  const kept = chain.findLast((handover) => !forgotten.includes(handover.id));
+  return { forgotten, previous: kept?.id ?? chain[0]?.previous ?? null };
+}
+
+/** What a draft follows, without what was recognised as a secret since. */
+function redactPredecessors({ previous, byHand }: Predecessors, redactor: Redactor): Predecessors {
+  const redact = (handover: Handover): Handover => ({
+    ...handover,
+    title: redactor.redactText(handover.title),
+    summary: redactor.redactText(handover.summary),
+    facts: handover.facts.map((fact) => redactor.redactFact(fact)),
+  });
+  return { previous: redact(previous), byHand: byHand === null ? null : redact(byHand) };
 }
 
 /** The same, but nothing is written. Without a store, the handover follows none. */
@@ -68,7 +111,7 @@ export async function previewSession(
 ): Promise<
   Exclude<CaptureResult, { outcome: 'saved' }> | { outcome: 'new'; handover: Handover; judgement: Judgement }
 > {
-  const draft = await draftSession(session, { ...options, savesCheckpoint: false });
+  const draft = await draftSession(session, { ...options, savesCheckpoint: false, makesKey: false });
   if (draft.outcome !== 'new') return draft;
   const { clock, random } = options.machine;
   const now = clock.now();
@@ -78,34 +121,49 @@ export async function previewSession(
 
 async function draftSession(
   { agent, session }: SessionOfAgent,
-  options: SaveOptions & { store: Store | null; machine: Machine; savesCheckpoint: boolean },
+  options: SaveOptions & { store: Store | null; machine: Machine; makesKey: boolean },
 ): Promise<
   | Exclude<CaptureResult, { outcome: 'saved' }>
-  | { outcome: 'new'; linked: UnstampedDraft; judgement: Judgement; compactions: number }
+  | { outcome: 'new'; linked: UnstampedDraft; judgement: Judgement; compactions: number; redactor: Redactor }
 > {
-  const { store, machine, savesCheckpoint, goal, terminal, lastReply, declared = [] } = options;
-  const redactor = openRedactor(machine, { folder: session.cwd, makesKey: savesCheckpoint });
-  const reading = { savesCheckpoint, redactor, ...(lastReply === undefined ? {} : { lastReply }) };
-  const { draft, judgement, compactions } = captureSession(agent, session, machine, reading);
+  const { store, machine, makesKey, savesCheckpoint = false, goal, terminal, lastReply, declared = [] } = options;
+  const redactor = openRedactor(machine, { folder: session.cwd, makesKey });
+  const { captureSession } = await import('./capture.ts');
+  const { draft, judgement, compactions } = captureSession(agent, session, machine, {
+    savesCheckpoint,
+    redactor,
+    lastReply,
+  });
   const goals = goal === undefined ? [] : [redactor.redactText(goal, { byHuman: true })];
-  const complete = addFirst(draft, [
+  // What was stated on purpose comes first.
+  const marks = store === null ? NO_MARKS : readMarks(store, draft.project.id);
+  const now = formatTimestamp(machine.clock.now());
+  const stated = [
     ...goals.map((text) => makeFact('goal', text, { by: 'human', pinned: false })),
     ...declared.map((fact) => redactor.redactFact(fact)),
-  ]);
+  ].map((fact) => (marks.has(fact.id) ? keepTime(fact, now) : fact));
+  const complete = { ...draft, facts: joinFacts(stated, draft.facts) };
   const previous =
-    store === null ? null : await withCatalogOpener(store, (open) => findPrevious(store, complete, open));
-  const marks = store === null ? NO_MARKS : readMarks(store, complete.project.id);
-  const linked = linkHandover(setTerminal(complete, previous, terminal), previous, marks);
+    store === null
+      ? null
+      : await withCatalogOpener(store, (open) =>
+          findPrevious(store, complete, { open, running: findSideBySide(store, complete) }),
+        );
+  const safe = previous !== null && redactor.hasLearnt ? redactPredecessors(previous, redactor) : previous;
+  const followed = safe === null ? null : { ...safe, previous: lookAtProcesses(safe.previous) };
+  const linked = linkHandover(setTerminal(complete, previous, terminal), followed, marks);
   if (judgement.understanding === 'nothing') return { outcome: 'refused', judgement };
   return previous !== null && addsNothing(linked, previous)
     ? { outcome: 'known', handover: previous.previous, judgement, compactions }
-    : { outcome: 'new', linked, judgement, compactions };
+    : { outcome: 'new', linked, judgement, compactions, redactor };
 }
 
-/** What was stated on purpose comes first. */
-function addFirst(draft: UnstampedDraft, facts: readonly Fact[]): UnstampedDraft {
-  const ids = new Set(facts.map((fact) => fact.id));
-  return { ...draft, facts: [...facts, ...draft.facts.filter((fact) => !ids.has(fact.id))] };
+/** The other sessions of the worktree that run now, each in a process of its own. */
+function findSideBySide(store: Store, { session, workspace }: UnstampedDraft): Set<string> {
+  const open = listOpenSessions(store.root, workspace.root);
+  const own = open.find((one) => one.session === session.id)?.process;
+  const others = open.filter(({ process }) => process !== own && checkProcess(process) === 'running');
+  return new Set(others.map((one) => one.session));
 }
 
 /** Only a hook knows the terminal; a later capture of the same session keeps what the hook knew. */
@@ -150,7 +208,8 @@ export async function saveDeclared(
   );
   const facts = [...new Map(made.map((fact) => [fact.id, fact])).values()];
   const newest = await findNewestOf(store, place, session);
-  if (newest !== null && facts.every((fact) => isDeclaredIn(newest, fact)))
+  const known = newest === null ? null : readMarked(store, newest);
+  if (newest !== null && known !== null && facts.every((fact) => isDeclaredIn(known, fact)))
     return { outcome: 'known', handover: newest, facts, journalFailure: null };
   if (session !== null) {
     const saved = await saveSession(store, session, { declared: facts });
@@ -164,23 +223,18 @@ function isDeclaredIn({ facts }: Handover, { id, pinned = false }: Fact): boolea
   return facts.some((fact) => fact.id === id && fact.trust === 'declared' && (!pinned || fact.pinned === true));
 }
 
-/** The newest handover of the session; without a session, the newest of the worktree, if that was written by hand. */
+/** The newest handover of the session; without a session, the newest of the worktree. */
 async function findNewestOf(
   store: Store,
   { project, workspace }: Place,
   session: SessionOfAgent | null,
 ): Promise<Handover | null> {
-  const row = await withCatalogOpener(store, async (open) =>
-    findNewest(store, await open(), {
-      project: { id: project.id },
-      root: workspace.root,
-      fits: (row) =>
-        session === null || (row.session === session.session.id && row.agent.toLowerCase() === session.agent.name),
-    }),
+  const worktree = { project: project.id, root: workspace.root };
+  return await findNewestOwn(
+    store,
+    worktree,
+    (row) => session === null || (row.session === session.session.id && row.agent.toLowerCase() === session.agent.name),
   );
-  if (row === null || (session === null && row.session !== null)) return null;
-  const handover = readIntact(store, row.id);
-  return handover === null || isForeign(handover) ? null : handover;
 }
 
 const MAX_TITLE_BYTES = 100;
@@ -193,9 +247,53 @@ function saveByHand(
 ): Pick<DeclarationResult, 'handover' | 'journalFailure'> {
   const title = cutAtWord(cleanLine(facts[0]?.text ?? ''), MAX_TITLE_BYTES);
   const content = { title, summary: '', facts: [...facts], files: [], pins: [], pinAll: pinned };
-  const declared = declareHandover({ ...content, agent, by: 'agent', sessionId: null }, place, store.machine);
-  const redactor = openRedactor(store.machine, { folder: place.root, makesKey: true });
-  const previous = newest === null || newest.session.id !== null ? null : { previous: newest, byHand: null };
-  const draft = linkHandover(redactDraft(declared, redactor), previous, readMarks(store, place.project.id));
-  return saveHandover(store, (stamp) => sealRated({ ...draft, ...stamp }));
+  return saveWritten(store, { ...content, agent, by: 'agent', sessionId: null }, { place, base: newest });
+}
+
+/** Words of another agent than that of the work follow it, as a session would; all others are part of it. */
+function joinWritten(
+  draft: UnstampedDraft & { created_at: string },
+  base: Handover,
+  { marks, by }: { marks: Marks; by: Declaration['by'] },
+): UnstampedDraft {
+  const agent = draft.session.agent.toLowerCase();
+  const isPart = agent === NO_AGENT || agent === base.session.agent.toLowerCase();
+  const isNoteOnNote = base.session.id === null;
+  const previous = isNoteOnNote ? noteSummary(base, 'human') : base;
+  // The next steps of an agent replace those before them.
+  if (!isPart || (isNoteOnNote && by === 'agent')) return linkHandover(draft, { previous, byHand: null }, marks);
+  return addByHand(isNoteOnNote ? draft : noteSummary(draft, by), previous, marks);
+}
+
+/** A capture replaces the summary of a session: as a fact, a summary by hand lasts until it is resolved. */
+function noteSummary<Draft extends UnstampedDraft>(draft: Draft, by: Declaration['by']): Draft {
+  const { summary, facts } = draft;
+  if (summary === '' || countUtf8Bytes(summary) > MAX_FACT_TEXT_BYTES) return draft;
+  return { ...draft, summary: '', facts: [makeFact('note', summary, { by, pinned: false }), ...facts] };
+}
+
+/** Saves what was written by hand, as an addition to the handover of the work that it is about, if there is any. */
+export function saveWritten(
+  store: Store,
+  declaration: Declaration,
+  { place, base }: { place: Place; base: Handover | null },
+): SaveResult {
+  const { machine } = store;
+  const redactor = openRedactor(machine, { folder: place.root, makesKey: true });
+  const draft = redactDraft(declareHandover(declaration, place, machine), redactor);
+  const marks = readMarks(store, place.project.id);
+  const at = formatTimestamp(machine.clock.now());
+  const whole = base === null ? draft : joinWritten({ ...draft, created_at: at }, base, { marks, by: declaration.by });
+  return saveByPerson(store, whole, place.root);
+}
+
+/** Saves what a person wrote, on the work of a session if it has one, and prepares its brief. */
+export function saveByPerson(store: Store, draft: UnstampedDraft, root: string): SaveResult {
+  const saved = saveHandover(store, (stamp) => {
+    const noted = draft.session.id === null ? {} : { noted_at: stamp.created_at };
+    return sealRated({ ...draft, ...stamp, ...noted });
+  });
+  // It is saved already: without a prepared brief, only hooks do not deliver it.
+  catchIf(isFailure, undefined, () => prepareSaved(store, saved.handover, root));
+  return saved;
 }

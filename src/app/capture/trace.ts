@@ -13,7 +13,7 @@ import type { Redactor } from '../../redact/redactor.ts';
 import { eventStatesFact } from './match-fact.ts';
 
 /**
- * What is at the place that a fact's source names. `told`: an event that states the fact. `changed`: other events.
+ * What the source of a fact points to. `told`: an event that states the fact. `changed`: other events.
  * `missing`: no event. `unplaced`: the source names no place. `elsewhere`: the place is in another session or handover.
  * `unread`: the transcript is gone or cannot be read.
  */
@@ -157,16 +157,18 @@ function describesOutcome({ kind, status }: Fact): boolean {
   return isRun && status !== 'unknown' && status !== 'running';
 }
 
+export type OpenTranscript = { state: 'open'; agent: Agent; session: FoundSession };
+
 /** The state of the transcript that a handover was captured from. */
 type TranscriptState =
-  | { state: 'open'; agent: Agent; session: FoundSession }
+  | OpenTranscript
   /** The handover was declared, or imported without one. */
   | { state: 'none' }
   | { state: 'gone'; path: string }
   /** The file is there, but the agent's reader does not recognise it. */
   | { state: 'unknown'; path: string };
 
-async function reopenTranscript(recorded: Session, machine: Machine): Promise<TranscriptState> {
+export async function reopenTranscript(recorded: Session, machine: Machine): Promise<TranscriptState> {
   const name = AGENT_NAMES.find((known) => known === recorded.agent);
   if (recorded.transcript === null) return { state: 'none' };
   const path = expandHome(recorded.transcript, machine);

@@ -11,9 +11,14 @@ export function describeHit(hit: SearchHit, query: string, now: number): Line[] 
   ];
 }
 
-function describeStanding({ standing, because, from }: SearchHit): string {
-  const words = [];
-  if (from.imported === true) words.push('imported');
+/** The other lines of a session that match. */
+export function countMore(lines: number): string {
+  return lines === 1 ? '1 more line of it matches' : `${lines} more lines of it match`;
+}
+
+function describeStanding({ standing, because, from, near, trust }: SearchHit): string {
+  const words = near === true ? ['near match'] : [];
+  if (from.imported === true && trust !== 'imported') words.push('imported');
   if (standing !== undefined && standing !== 'open')
     words.push(because === undefined ? standing : `${standing}: ${because}`);
   return words.join(', ');

@@ -1,4 +1,4 @@
-import { isPlain, revealControls } from '../../model/text.ts';
+import { revealText } from '../../model/text.ts';
 
 export type Style = 'bold' | 'dim' | 'red' | 'yellow' | 'green';
 
@@ -17,16 +17,11 @@ export const red = inStyle('red');
 export const yellow = inStyle('yellow');
 export const green = inStyle('green');
 
-/** Text that is safe to show: control characters are made visible, except tabs and line ends. */
-export function cleanText(text: string): string {
-  return isPlain(text) ? text : text.replace(/[^\n\t]+/g, revealControls);
-}
-
 /** The text of lines without styles and blank lines. */
 export function toPlainLines(lines: readonly Line[]): string[] {
   return lines
     .flatMap((line) =>
-      cleanText(line.map((part) => (typeof part === 'string' ? part : part.text)).join('')).split('\n'),
+      revealText(line.map((part) => (typeof part === 'string' ? part : part.text)).join('')).split('\n'),
     )
     .filter((line) => line.trim() !== '');
 }

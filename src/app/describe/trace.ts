@@ -1,4 +1,4 @@
-import type { Action, Event } from '../../model/event.ts';
+import { type Action, type Event, listActionTexts } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { cleanLine, cutAtWord } from '../../model/text.ts';
@@ -111,6 +111,7 @@ function describeEvent(event: Event): string {
   switch (event.type) {
     case 'prompt':
     case 'reply':
+    case 'thought':
     case 'injected':
     case 'limit':
       return event.text;
@@ -139,24 +140,16 @@ function describeAction(tool: string, action: Action): string {
       return action.edits
         .map((edit) => `${edit.change} ${edit.path}${edit.to === undefined ? '' : ` -> ${edit.to}`}`)
         .join(', ');
-    case 'read':
-      return `read ${action.path}`;
     case 'command':
       return `${action.background ? 'started' : 'ran'} ${action.command}`;
     case 'search':
       return `searched ${action.pattern}${action.path === null ? '' : ` in ${action.path}`}`;
-    case 'fetch':
-      return `fetched ${action.url}`;
-    case 'delegate':
-      return `delegated ${action.task}`;
-    case 'ask':
-      return `asked ${action.question}`;
-    case 'propose':
-      return `proposed ${action.text}`;
-    case 'other':
-      return [tool, ...action.texts].join(' ');
+    default:
+      return [action.kind === 'other' ? tool : VERBS[action.kind], ...listActionTexts(action)].join(' ');
   }
 }
+
+const VERBS = { read: 'read', fetch: 'fetched', delegate: 'delegated', ask: 'asked', propose: 'proposed' } as const;
 
 export function traceToJson(handover: Handover, { transcript, path, facts }: Trace): unknown {
   const { agent, id: session } = handover.session;

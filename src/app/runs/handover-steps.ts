@@ -1,15 +1,15 @@
 import { dirname } from 'node:path';
 import { AGENT_NAMES, type AgentName } from '../../agents/agent.ts';
-import { findSessions } from '../../agents/find-session.ts';
+import { findSessions, listByLastEvent } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { HandoverError } from '../../errors.ts';
+import { HandoverError, notFoundError } from '../../errors.ts';
 import { MAX_BUNDLE_BYTES } from '../../exchange/bundle/archive.ts';
 import { requireSigner } from '../../exchange/bundle/own-keys.ts';
 import { packBundle } from '../../exchange/bundle/pack.ts';
 import { prepareExport } from '../../exchange/bundle/prepare-export.ts';
 import { writeView } from '../../exchange/bundle/write-view.ts';
-import { readSyncState, type SyncRoute, writeSyncState } from '../../exchange/publish/sync-state.ts';
-import { findReader, READER_NAMES, type Reader } from '../../handover/brief/reader.ts';
+import { type PublishRoute, readPublishState, writePublishState } from '../../exchange/publish/publish-state.ts';
+import { findReader, nameAgent, READER_NAMES, type Reader } from '../../handover/brief/reader.ts';
 import type { StepContext } from '../../memory/runs/engine.ts';
 import type { StepDeclaration } from '../../memory/runs/run-config.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
@@ -19,17 +19,18 @@ import { createFileDurably, writeFileDurably } from '../../platform/durable-file
 import { requireFolder } from '../../platform/folders.ts';
 import { readProjectFile, sweepAbandoned } from '../../platform/project-file.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
+import { listByWork } from '../../store/catalog.ts';
 import { readIntact } from '../../store/handovers.ts';
-import { sortByWork } from '../../store/newest.ts';
 import { withCatalogOpener } from '../../store/open-catalog.ts';
 import type { Store } from '../../store/store.ts';
 import { saveSession } from '../capture/save-session.ts';
 
 /** Captures the project's newest session. Returns the id of its handover, even if nothing is new; null without a session. */
 export async function collectSession(store: Store, project: string, agentName?: string): Promise<string | null> {
-  const agent = agentName === undefined ? {} : { agent: requireAgentName(agentName) };
-  const [session] = await findSessions(store.machine, { ...agent, project });
-  if (session === undefined) return null;
+  const agent = agentName === undefined ? undefined : requireAgentName(agentName);
+  const [newest] = listByLastEvent(await findSessions(store.machine, { agent, project }));
+  if (newest === undefined) return null;
+  const { session } = newest;
   const result = await saveSession(store, { agent: await loadAgent(session.agent), session });
   if (result.outcome !== 'refused') return result.handover.id;
   const hint = 'See what is wrong with it: handover capture';
@@ -37,7 +38,7 @@ export async function collectSession(store: Store, project: string, agentName?: 
 }
 
 function requireAgentName(text: string): AgentName {
-  const name = AGENT_NAMES.find((each) => each === text);
+  const name = AGENT_NAMES.find((each) => each === nameAgent(text));
   if (name !== undefined) return name;
   const hint = `The agents are: ${AGENT_NAMES.join(', ')}`;
   throw new HandoverError('HANDOVER_CONFIG_INVALID', `there is no agent "${text}"`, { hint });
@@ -52,8 +53,8 @@ export async function exportNewest(
   { at, effect }: StepContext,
 ): Promise<void> {
   sweepAbandoned(requireFolder(dirname(path)));
-  const route: SyncRoute = { machine: store.machine, root, destination: path };
-  const known = readSyncState(route);
+  const route: PublishRoute = { machine: store.machine, root, destination: path };
+  const known = readPublishState(route);
   const present = readProjectFile(path, MAX_BUNDLE_BYTES);
   const sha256 = present === null ? null : sha256Hex(present);
   const written = known.get(WRITTEN);
@@ -63,7 +64,7 @@ export async function exportNewest(
   // Before the file: if the process is killed in between, the next attempt recognises either version.
   const state = new Map([[WRITTEN, { sha256: sha256Hex(bytes), version: effect }]]);
   if (sha256 !== null) state.set(REPLACED, { sha256, version: '' });
-  writeSyncState(route, state);
+  writePublishState(route, state);
   if (sha256 !== null) writeFileDurably(path, bytes);
   else if (!createFileDurably(path, bytes)) throw notOurFileError(path);
 }
@@ -79,7 +80,7 @@ function notOurFileError(path: string): HandoverError {
 /** Imported handovers are not passed on. */
 async function requireNewest(store: Store, project: string): Promise<Handover> {
   const newest = await withCatalogOpener(store, async (open) => {
-    for await (const { id } of sortByWork((await open()).rows({ project: { id: project } }))) {
+    for await (const { id } of listByWork(await open(), { project: { id: project } })) {
       const handover = readIntact(store, id);
       if (handover !== null && !isForeign(handover)) return handover;
     }
@@ -87,7 +88,7 @@ async function requireNewest(store: Store, project: string): Promise<Handover> {
   });
   if (newest !== null) return newest;
   const hint = 'Make one: handover save --summary "where things stand", or a step of kind "collect" before this one';
-  throw new HandoverError('HANDOVER_NOT_FOUND', 'there is no handover of this project to export', { hint });
+  throw notFoundError('there is no handover of this project to export', hint);
 }
 
 async function pack(

@@ -1,5 +1,5 @@
 import { relative, resolve } from 'node:path';
-import { HandoverError } from '../../errors.ts';
+import { HandoverError, usageError } from '../../errors.ts';
 import { compactMemory } from '../../memory/compact.ts';
 import type { Memory } from '../../memory/read-memory.ts';
 import type { Step, StepContext } from '../../memory/runs/engine.ts';
@@ -10,7 +10,6 @@ import { pathOfUserConfig } from '../../platform/paths.ts';
 import { expandTilde } from '../../platform/pause.ts';
 import { readPublishSettings } from '../../platform/publish-settings.ts';
 import type { Store } from '../../store/store.ts';
-import { usageError } from '../failure.ts';
 
 export const NOTE_INPUT = 'note';
 export const STATE_INPUT = 'current_state';
@@ -19,7 +18,7 @@ export interface RunPlace {
   store: Store;
   root: string;
   config: RunConfig;
-  /** Whether anything may leave the machine. */
+  /** Whether anything may be sent from this machine. */
   push: boolean;
 }
 
@@ -127,9 +126,8 @@ async function publish({ store, root, config, push }: RunPlace): Promise<string>
   const { publishProject } = await import('../../exchange/publish/publish-project.ts');
   if (config.backend === 'git' && readPublishSettings(root, machine).backend === undefined) {
     const message = `${config.path} asks to publish by git, but your own settings do not`;
-    throw new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', message, {
-      hint: `To allow it, write these two lines into ${pathOfUserConfig(machine)}: [publish] and backend = "git"`,
-    });
+    const hint = `To allow it, write these two lines into ${pathOfUserConfig(machine)}: [publish] and backend = "git"`;
+    throw new HandoverError('HANDOVER_PUBLISH_UNCONFIGURED', message, { hint });
   }
   const request = { folder: root, push: push && config.push, memory: config.memoryDir };
   const { outcome, commit } = await publishProject(request, machine);

@@ -4,16 +4,7 @@ import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { withLock } from '../../platform/lock.ts';
-import {
-  assertWritable,
-  clearLeftovers,
-  createSharedFile,
-  listMissingFolders,
-  readSharedFile,
-  removeSharedFile,
-  replaceSharedFile,
-  type SharedFile,
-} from '../../platform/shared-file.ts';
+import * as sharedFiles from '../../platform/shared-file.ts';
 import { LOCKS, type Store } from '../../store/store.ts';
 import { addEntries, holdsOnlySkeleton, removeEntries } from './entries.ts';
 import { listTrustedHashes } from './hook-trust.ts';
@@ -55,10 +46,10 @@ function changeHooks(store: Store, request: HookRequest, direction: Direction): 
 interface Step {
   host: HookHost;
   file: HookFile;
-  read: SharedFile | null;
+  read: sharedFiles.SharedFile | null;
   /** The folders that were or will be created for the file. */
   folders: string[];
-  /** What an uninstall would leave. */
+  /** The content after an uninstall. */
   without: Buffer | null;
   next: Buffer | null;
 }
@@ -66,13 +57,13 @@ interface Step {
 function planAll(store: Store, request: HookRequest, direction: Direction): Step[] {
   return listHosts(request.agents).flatMap((host) =>
     listHookFiles(host, store.machine, request).map((file) => {
-      const read = readSharedFile(file.path);
+      const read = sharedFiles.readSharedFile(file.path);
       const receipt = findReceipt(store, file.agent, file.path);
       const bytes = read?.bytes ?? null;
       const without = planUninstall(file, bytes, receipt);
       const next = direction === 'install' ? planInstall(file, bytes) : without;
-      const folders = read === null ? listMissingFolders(file.path) : (receipt?.folders ?? []);
-      if (read !== null && nameChange(read.bytes, next) !== 'unchanged') assertWritable(read);
+      const folders = read === null ? sharedFiles.listMissingFolders(file.path) : (receipt?.folders ?? []);
+      if (read !== null && nameChange(read.bytes, next) !== 'unchanged') sharedFiles.assertWritable(read);
       return { host, file, read, folders, without, next };
     }),
   );
@@ -90,7 +81,7 @@ function planInstall(file: HookFile, bytes: Buffer | null): Buffer {
 /** Everything of ours starts one of these: a file without them is not parsed. */
 const OURS = ['hook.cjs', 'handover.cjs'];
 
-/** The content after an uninstall; null for no file. Exactly what was there before if nobody changed it since; else what is there now without our part. */
+/** The content after an uninstall; null for no file. Exactly the original if nobody changed the file since; else the present content without our part. */
 function planUninstall(file: HookFile, bytes: Buffer | null, receipt: Receipt | null): Buffer | null {
   if (bytes === null) return null;
   if (receipt !== null && receipt.after === sha256Hex(bytes)) return receipt.before;
@@ -122,7 +113,7 @@ function nameChange(bytes: Buffer | null, next: Buffer | null): HookChange['chan
 
 function apply(store: Store, step: Step, direction: Direction): void {
   const { file, read } = step;
-  clearLeftovers(read?.path ?? file.path);
+  sharedFiles.clearLeftovers(read?.path ?? file.path);
   if (describeChange(step).change !== 'unchanged') {
     if (direction === 'install') saveReceipt(store, file.agent, makeReceipt(store, step));
     write(step);
@@ -141,7 +132,8 @@ const NEW_SETTINGS = 0o600;
 
 function write({ file, read, next, folders }: Step): void {
   if (next === null) {
-    if (read !== null) removeSharedFile(read, folders);
-  } else if (read === null) createSharedFile(file.path, next, file.kind === 'whole' ? file.mode : NEW_SETTINGS);
-  else replaceSharedFile(read, next);
+    if (read !== null) sharedFiles.removeSharedFile(read, folders);
+  } else if (read === null)
+    sharedFiles.createSharedFile(file.path, next, file.kind === 'whole' ? file.mode : NEW_SETTINGS);
+  else sharedFiles.replaceSharedFile(read, next);
 }

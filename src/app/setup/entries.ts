@@ -11,16 +11,7 @@ import {
   type ServerEntry,
 } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
-import {
-  append,
-  findNode,
-  jsonTextError,
-  parseJsonText,
-  printDocument,
-  remove,
-  replaceValue,
-  requireRoot,
-} from './json-text.ts';
+import * as jsonText from './json-text.ts';
 
 /** One of our handlers in a file. */
 interface Entry {
@@ -46,7 +37,7 @@ interface EntriesState {
 }
 
 export function inspectEntries(file: EntriesFile, text: string | null): EntriesState {
-  const root = text === null ? null : parseJsonText(text, file.path);
+  const root = text === null ? null : jsonText.parseJsonText(text, file.path);
   const entries = root === null ? [] : findEntries(file, root);
   const state: EntriesState = {
     same: [],
@@ -68,9 +59,9 @@ export function inspectEntries(file: EntriesFile, text: string | null): EntriesS
   return state;
 }
 
-/** An entry that is there keeps its place, as Codex trusts hooks by it; new ones go last. Null stands for no file. */
+/** An existing entry keeps its place, as Codex trusts hooks by it; new ones are appended. Null for no file. */
 export function addEntries(file: EntriesFile, text: string | null): string {
-  if (text === null || parseJsonText(text, file.path) === null) return printNew(file, text ?? '');
+  if (text === null || jsonText.parseJsonText(text, file.path) === null) return printNew(file, text ?? '');
   let result = removeSurplus(file, text);
   for (const entry of file.handlers) result = addEntry(file, result, entry);
   return addServer(file, result);
@@ -80,7 +71,7 @@ function printNew(file: EntriesFile, blank: string): string {
   const events = [...file.handlers].map(([event, handler]) => [event, [wrap(file, handler)]]);
   const hooks = events.length === 0 ? {} : { hooks: Object.fromEntries(events) };
   const server = file.server === null ? {} : { [file.server.section]: { [SERVER_NAME]: file.server.value } };
-  return printDocument({ ...file.skeleton, ...hooks, ...server }, blank);
+  return jsonText.printDocument({ ...file.skeleton, ...hooks, ...server }, blank);
 }
 
 function wrap(file: EntriesFile, handler: HookHandler): unknown {
@@ -88,14 +79,15 @@ function wrap(file: EntriesFile, handler: HookHandler): unknown {
 }
 
 function addEntry(file: EntriesFile, text: string, [event, handler]: [string, HookHandler]): string {
-  const root = requireRoot(text, file.path);
+  const root = jsonText.requireRoot(text, file.path);
   const entry = findEntries(file, root).find(({ place }) => place.event === event);
-  if (entry !== undefined) return isEqual(entry.handler, handler) ? text : replaceValue(text, entry.handler, handler);
+  if (entry !== undefined)
+    return isEqual(entry.handler, handler) ? text : jsonText.replaceValue(text, entry.handler, handler);
   const value = wrap(file, handler);
-  const list = findNode(root, ['hooks', event]);
+  const list = jsonText.findNode(root, ['hooks', event]);
   if (list === null) return addProperty(file, text, { section: 'hooks', key: event, value: [value] });
-  if (list.type === 'array') return append(text, list, { value });
-  throw jsonTextError(text, file.path, { offset: list.offset, wrong: `"${event}" is not a list` });
+  if (list.type === 'array') return jsonText.append(text, list, { value });
+  throw jsonText.jsonTextError(text, file.path, { offset: list.offset, wrong: `"${event}" is not a list` });
 }
 
 /** Adds a property to a section of the file, and the section where it is missing. */
@@ -104,17 +96,17 @@ function addProperty(
   text: string,
   { section, key, value }: { section: string; key: string; value: unknown },
 ): string {
-  const root = requireRoot(text, file.path);
-  const object = findNode(root, [section]);
-  if (object === null) return append(text, root, { key: section, value: { [key]: value } });
-  if (object.type === 'object') return append(text, object, { key, value });
-  throw jsonTextError(text, file.path, { offset: object.offset, wrong: `"${section}" is not an object` });
+  const root = jsonText.requireRoot(text, file.path);
+  const object = jsonText.findNode(root, [section]);
+  if (object === null) return jsonText.append(text, root, { key: section, value: { [key]: value } });
+  if (object.type === 'object') return jsonText.append(text, object, { key, value });
+  throw jsonText.jsonTextError(text, file.path, { offset: object.offset, wrong: `"${section}" is not an object` });
 }
 
 /** Removes duplicates, and hooks for events that are no longer used. */
 function removeSurplus(file: EntriesFile, text: string): string {
   const seen = new Set<string>();
-  const surplus = findEntries(file, requireRoot(text, file.path)).find(({ place: { event } }) => {
+  const surplus = findEntries(file, jsonText.requireRoot(text, file.path)).find(({ place: { event } }) => {
     if (!file.handlers.has(event) || seen.has(event)) return true;
     seen.add(event);
     return false;
@@ -126,7 +118,7 @@ function removeSurplus(file: EntriesFile, text: string): string {
 export function removeEntries(file: EntriesFile, text: string, before: string | null): string {
   let result = removeServer(file, text, before);
   for (;;) {
-    const root = parseJsonText(result, file.path);
+    const root = jsonText.parseJsonText(result, file.path);
     const [entry] = root === null ? [] : findEntries(file, root);
     if (entry === undefined) return result;
     result = removeEntry(file, { text: result, before }, entry);
@@ -146,33 +138,33 @@ function removeValue(
   { text, before }: Removal,
   { node, parents }: { node: Node; parents: readonly string[] },
 ): string {
-  const old = before === null ? null : parseJsonText(before, file.path);
-  let result = remove(text, node);
+  const old = before === null ? null : jsonText.parseJsonText(before, file.path);
+  let result = jsonText.remove(text, node);
   for (let depth = parents.length; depth > 0; depth--) {
     const path = parents.slice(0, depth);
-    const parent = findNode(requireRoot(result, file.path), path);
-    const wasThere = old !== null && findNode(old, path) !== null;
+    const parent = jsonText.findNode(jsonText.requireRoot(result, file.path), path);
+    const wasThere = old !== null && jsonText.findNode(old, path) !== null;
     if (parent === null || wasThere || (parent.children ?? []).length > 0) break;
-    result = remove(result, parent);
+    result = jsonText.remove(result, parent);
   }
   return result;
 }
 
 /** Whether a file that we made holds nothing but what we put into it besides the entries. */
 export function holdsOnlySkeleton(file: EntriesFile, text: string): boolean {
-  const root = parseJsonText(text, file.path);
+  const root = jsonText.parseJsonText(text, file.path);
   return root === null || isEqual(root, file.skeleton);
 }
 
 function findEntries(file: EntriesFile, root: Node): Entry[] {
-  const hooks = findNode(root, ['hooks']);
+  const hooks = jsonText.findNode(root, ['hooks']);
   if (hooks?.type !== 'object') return [];
   return (hooks.children ?? []).flatMap(({ children: [key, list] = [] }): Entry[] => {
     if (list?.type !== 'array') return [];
     const event = String(key?.value);
     if (file.form === 'flat') return findHandlers(file, list, { event, group: null, groupIndex: 0 });
     return (list.children ?? []).flatMap((group, groupIndex) => {
-      const inner = findNode(group, ['hooks']);
+      const inner = jsonText.findNode(group, ['hooks']);
       return inner?.type === 'array' ? findHandlers(file, inner, { event, group, groupIndex }) : [];
     });
   });
@@ -185,7 +177,7 @@ function findHandlers(
 ): Entry[] {
   return (list.children ?? []).flatMap((handler, index) => {
     if (handler.type !== 'object') return [];
-    const command: unknown = (findNode(handler, ['command']) ?? findNode(handler, ['bash']))?.value;
+    const command: unknown = (jsonText.findNode(handler, ['command']) ?? jsonText.findNode(handler, ['bash']))?.value;
     const launcher = typeof command === 'string' ? parseHookCommand(command, file.agent) : null;
     if (launcher === null) return [];
     return [{ place: { event, group: groupIndex, index }, list, group, handler, launcher }];
@@ -197,7 +189,7 @@ function isEqual(node: Node, value: object): boolean {
 }
 
 function readSetting(root: Node, path: readonly string[]): unknown {
-  const node = findNode(root, path);
+  const node = jsonText.findNode(root, path);
   return node === null ? undefined : getNodeValue(node);
 }
 
@@ -212,7 +204,7 @@ export const NO_SERVER: ServerInspection = { state: 'missing', launcher: null };
 
 function inspectServer(file: EntriesFile, root: Node | null): ServerInspection {
   const { server } = file;
-  const node = server === null || root === null ? null : findNode(root, [server.section, SERVER_NAME]);
+  const node = server === null || root === null ? null : jsonText.findNode(root, [server.section, SERVER_NAME]);
   if (server === null || node === null) return NO_SERVER;
   return compareServer(getNodeValue(node), file, server.value);
 }
@@ -236,23 +228,24 @@ function addServer(file: EntriesFile, text: string): string {
   const { server } = file;
   if (server === null) return text;
   const path = [server.section, SERVER_NAME];
-  const root = requireRoot(text, file.path);
-  if (findNode(root, path) === null)
+  const root = jsonText.requireRoot(text, file.path);
+  if (jsonText.findNode(root, path) === null)
     return addProperty(file, text, { section: server.section, key: SERVER_NAME, value: server.value });
   if (inspectServer(file, root).state === 'foreign') throw foreignServerError(file.path);
   return Object.entries(server.value).reduce((result, [key, value]) => {
-    const entry = findNode(requireRoot(result, file.path), path);
-    const node = entry === null ? null : findNode(entry, [key]);
-    if (node !== null) return isDeepStrictEqual(getNodeValue(node), value) ? result : replaceValue(result, node, value);
-    return entry === null ? result : append(result, entry, { key, value });
+    const entry = jsonText.findNode(jsonText.requireRoot(result, file.path), path);
+    const node = entry === null ? null : jsonText.findNode(entry, [key]);
+    if (node !== null)
+      return isDeepStrictEqual(getNodeValue(node), value) ? result : jsonText.replaceValue(result, node, value);
+    return entry === null ? result : jsonText.append(result, entry, { key, value });
   }, text);
 }
 
 function removeServer(file: EntriesFile, text: string, before: string | null): string {
   const { server } = file;
-  const root = parseJsonText(text, file.path);
+  const root = jsonText.parseJsonText(text, file.path);
   if (server === null || root === null || inspectServer(file, root).launcher === null) return text;
-  const node = findNode(root, [server.section, SERVER_NAME]);
+  const node = jsonText.findNode(root, [server.section, SERVER_NAME]);
   return node === null ? text : removeValue(file, { text, before }, { node, parents: [server.section] });
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import * as v from 'valibot';
 import type { HookedAgent } from '../../agents/hook-input.ts';
-import { HandoverError, hasErrno } from '../../errors.ts';
+import { catchIf, hasCode, hasErrno } from '../../errors.ts';
 import { sha256Hex, shortHash } from '../../model/hash.ts';
 import { parseJson } from '../../model/json.ts';
 import { readRegularFile, removeFile, writeFileDurably } from '../../platform/durable-file.ts';
@@ -71,13 +71,10 @@ function pathOfReceipt(store: Store, agent: HookedAgent, path: string): string {
 }
 
 function readReceipt(path: string): v.InferOutput<typeof receiptSchema> | null {
-  try {
+  const isUnusable = (error: unknown): boolean => hasErrno(error, 'ENOENT') || hasCode(error, 'HANDOVER_JSON_INVALID');
+  return catchIf(isUnusable, null, () => {
     const text = readRegularFile(path, MAX_BYTES).toString('utf8');
     const json = parseJson(text, path, { maxBytes: MAX_BYTES, maxDepth: 4 });
     return v.is(receiptSchema, json) ? json : null;
-  } catch (error) {
-    if (hasErrno(error, 'ENOENT')) return null;
-    if (error instanceof HandoverError && error.code === 'HANDOVER_JSON_INVALID') return null;
-    throw error;
-  }
+  });
 }

@@ -4,7 +4,7 @@ import { SERVER_NAME, type TableFile } from '../../agents/hook-setup.ts';
 import { HandoverError } from '../../errors.ts';
 import { compareServer, foreignServerError, NO_SERVER, type ServerInspection } from './entries.ts';
 
-/* The file is edited as text, then parsed: apart from our table it must mean what it meant, or nothing is written. */
+/* The file is edited as text, then parsed: if anything but our table changed its meaning, nothing is written. */
 
 const MARK = '# Written by "handover hooks install", removed by "handover hooks uninstall".';
 

@@ -1,6 +1,6 @@
 import type { HookedAgent } from '../../agents/hook-input.ts';
 import { type HookFile, type HookHost, type HookLauncher, holdsHooks, holdsServer } from '../../agents/hook-setup.ts';
-import { HandoverError } from '../../errors.ts';
+import { isFailure } from '../../errors.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findOnPath, readProgramVersion } from '../../platform/processes.ts';
@@ -96,7 +96,7 @@ function describeFile(store: Store, host: HookHost, file: HookFile): HookFileSta
     const missing = [...paths].filter((each) => !pathExists(each));
     return { path, ...only(state, SERVER_STATES[server.state]), problem, missing, off, trusted };
   } catch (error) {
-    if (!(error instanceof HandoverError)) throw error;
+    if (!isFailure(error)) throw error;
     return { path, ...only('unreadable', 'none'), problem: error.message, missing: [], off: false, trusted: null };
   }
 }

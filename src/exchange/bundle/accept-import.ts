@@ -1,11 +1,14 @@
 import * as v from 'valibot';
+import { STATED_AT } from '../../handover/marks.ts';
 import { sealHandover } from '../../handover/seal.ts';
 import type { Fact } from '../../model/fact.ts';
-import { type Handover, HandoverDraft, type Imported } from '../../model/handover.ts';
-import { cleanLine, cleanText } from '../../model/text.ts';
+import { type Handover, HandoverDraft, type ImportOrigin } from '../../model/handover.ts';
+import { mapTexts } from '../../model/json.ts';
+import { cleanLine, cleanText, revealControls } from '../../model/text.ts';
+import { ELSEWHERE } from '../../model/workspace.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-import { isOutside, mapTexts } from './prepare-export.ts';
+import { isOfProject, isOutside } from './prepare-export.ts';
 
 export const BUNDLE_FORMAT = 'bundle/1';
 
@@ -16,22 +19,23 @@ export const BUNDLE_FORMAT = 'bundle/1';
  */
 export function acceptHandover(
   handover: HandoverDraft,
-  { imported, inBundle, redactor }: { imported: Imported; inBundle: ReadonlySet<string>; redactor: Redactor },
+  { imported, inBundle, redactor }: { imported: ImportOrigin; inBundle: ReadonlySet<string>; redactor: Redactor },
 ): Handover {
   const { chain, previous, session, workspace, project } = handover;
-  const { folder } = workspace;
+  const folder = isOutside(workspace.folder) ? '' : revealControls(workspace.folder);
   const remote = project.remote === null ? null : cleanLine(project.remote);
   const follows = previous !== null && inBundle.has(previous) ? previous : null;
-  const facts = handover.facts.flatMap(acceptFact);
+  const facts = handover.facts.flatMap((fact) => acceptFact(fact, imported.signer?.name ?? null));
   const draft: HandoverDraft = {
     schema: handover.schema,
     id: handover.id,
     created_at: handover.created_at,
+    ...(handover.noted_at === undefined ? {} : { noted_at: handover.noted_at }),
     expires_at: handover.expires_at,
     project: { ...project, name: cleanLine(project.name) || 'project', remote },
     session: { ...session, transcript: null, terminal: null, agent: cleanLine(session.agent) || 'unknown' },
-    workspace: { ...workspace, root: '.', folder: isOutside(folder) ? '' : folder, worktree: null },
-    title: cleanLine(handover.title) || 'untitled',
+    workspace: { ...workspace, root: ELSEWHERE, folder, worktree: null },
+    title: cleanText(handover.title).trim() || 'untitled',
     summary: cleanText(handover.summary),
     facts: [...new Map(facts.map((fact) => [fact.id, fact])).values()],
     previous: follows,
@@ -43,9 +47,9 @@ export function acceptHandover(
   return sealHandover(v.parse(HandoverDraft, redactDraft(draft, redactor)));
 }
 
-function acceptFact(fact: Fact): Fact[] {
+function acceptFact(fact: Fact, by: string | null): Fact[] {
   const { id, kind, status, probe, detail, sources } = fact;
-  const text = kind === 'file' ? fact.text.toWellFormed() : cleanText(fact.text).trim();
+  const text = kind === 'file' ? revealControls(fact.text) : cleanText(fact.text).trim();
   if (text === '') return [];
   return [
     {
@@ -56,14 +60,16 @@ function acceptFact(fact: Fact): Fact[] {
       trust: 'imported',
       origin: 'import',
       sources: sources.map((source) => ({ ...source, session: source.session ?? 'imported' })),
-      ...(probe === undefined || isOutside(probe.path) ? {} : { probe }),
-      detail: { ...cleanDetail(detail), told: { trust: fact.trust, origin: fact.origin } },
+      ...(probe !== undefined && isOfProject(probe) ? { probe } : {}),
+      detail: { ...cleanDetail(detail), told: { trust: fact.trust, origin: fact.origin, by } },
     },
   ];
 }
 
+const OF_SENDER: ReadonlySet<string> = new Set(['role', 'message', 'now', STATED_AT]);
+
 /** Without the marks of what the human said: that is another human. */
 function cleanDetail(detail: Fact['detail']): Record<string, unknown> {
-  const kept = Object.entries(detail ?? {}).filter(([key]) => key !== 'role' && key !== 'message');
+  const kept = Object.entries(detail ?? {}).filter(([key]) => !OF_SENDER.has(key));
   return v.parse(v.record(v.string(), v.unknown()), mapTexts(Object.fromEntries(kept), cleanText));
 }

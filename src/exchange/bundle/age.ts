@@ -39,6 +39,11 @@ function addRecipient(encrypter: { addRecipient(recipient: string): void }, reci
   }
 }
 
+export async function assertRecipient(recipient: string): Promise<void> {
+  const { Encrypter } = await import('age-encryption');
+  addRecipient(new Encrypter(), recipient);
+}
+
 /** With Node's scrypt, which takes a third of the time of the library's. */
 async function makePassphraseRecipient(passphrase: Buffer): Promise<Recipient> {
   const { Stanza } = await import('age-encryption');

@@ -1,5 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, generateKeyPairSync, sign, verify } from 'node:crypto';
-import { HandoverError } from '../../errors.ts';
+import { catchIf, HandoverError } from '../../errors.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
 
 /** Ed25519 keys and signatures, in the formats of the minisign program. */
@@ -169,23 +169,29 @@ function cut(bytes: Buffer, ...lengths: readonly number[]): Buffer[] {
   });
 }
 
-/** A public key of minisign, as a line or a file, or in PEM; of session-handoff's secret key file only the public part. */
+/** A line of minisign, among other words: as `keys export` prints it, as text or JSON. */
+const KEY_LINE = /(?<![\w+/])RW[\w+/]{54}(?![\w+/=])/g;
+
+/**
+ * A public key of minisign, as a line, a file or what `keys export` prints, or in PEM; of session-handoff's secret key file
+ * only the public part.
+ */
 export function readPublicKey(text: string): PublicKey {
-  const key = parsePublicKey(text) ?? (text.includes('-----BEGIN') ? readPem(text) : null);
+  const [line = '', ...others] = new Set(text.match(KEY_LINE));
+  const only = others.length === 0 ? parsePublicKey(line) : null;
+  const key = parsePublicKey(text) ?? (text.includes('-----BEGIN') ? readPem(text) : only);
   if (key !== null) return key;
-  throw new HandoverError('HANDOVER_INPUT_INVALID', 'this is not a public key for signatures', {
-    hint: 'Use the line that handover keys export prints, a minisign .pub file, or an Ed25519 key in PEM.',
-  });
+  const hint = 'Use what handover keys export prints, a minisign .pub file, or an Ed25519 key in PEM.';
+  throw new HandoverError('HANDOVER_INPUT_INVALID', 'this is not a public key for signatures', { hint });
 }
 
 function readPem(text: string): PublicKey | null {
-  try {
-    const pem = createPublicKey(text);
-    if (pem.asymmetricKeyType !== 'ed25519') return null;
-    const key = pem.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES);
-    return { id: idOfKey(key), key };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return null;
-    throw error;
-  }
+  const pem = catchIf(
+    (error) => error instanceof Error && 'code' in error,
+    null,
+    () => createPublicKey(text),
+  );
+  if (pem?.asymmetricKeyType !== 'ed25519') return null;
+  const key = pem.export({ format: 'der', type: 'spki' }).subarray(-KEY_BYTES);
+  return { id: idOfKey(key), key };
 }

@@ -56,7 +56,6 @@ function findScope(handovers: readonly Handover[]): string {
 }
 
 function tooLargeError(limit: string): HandoverError {
-  return new HandoverError('HANDOVER_TEXT_TOO_LARGE', `a bundle holds at most ${limit}`, {
-    hint: 'Export them in parts, by --since or --id, or fewer facts with --only.',
-  });
+  const hint = 'Export them in parts, by --since or --id, or fewer facts with --only.';
+  return new HandoverError('HANDOVER_TEXT_TOO_LARGE', `a bundle holds at most ${limit}`, { hint });
 }

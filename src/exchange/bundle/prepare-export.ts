@@ -1,20 +1,13 @@
 import * as v from 'valibot';
 import { sealHandover } from '../../handover/seal.ts';
-import type { Fact, FactKind } from '../../model/fact.ts';
+import type { Fact, FactKind, Probe } from '../../model/fact.ts';
 import { type Handover, HandoverDraft } from '../../model/handover.ts';
+import { mapTexts } from '../../model/json.ts';
+import { revealControls } from '../../model/text.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/paths.ts';
 import { redactDraft } from '../../redact/redact-draft.ts';
 import type { Redactor } from '../../redact/redactor.ts';
-
-/** Applies `change` to every string and key of a JSON value. A key that becomes `__proto__` is dropped. */
-export function mapTexts(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((item) => mapTexts(item, change));
-  if (typeof value !== 'object' || value === null) return value;
-  const entries = Object.entries(value).map(([key, item]) => [change(key), mapTexts(item, change)]);
-  return Object.fromEntries(entries.filter(([key]) => key !== '__proto__'));
-}
 
 export interface ExportOptions {
   machine: Machine;
@@ -30,14 +23,14 @@ const ROOT = '.';
 export function prepareExport(handover: Handover, { only, machine, redactor }: ExportOptions): Handover {
   const { checksum: _, chain, quality, ...rest } = handover;
   const facts = only === null ? rest.facts : rest.facts.filter(({ kind }) => only.has(kind));
-  const { git } = rest.workspace;
+  const { git, folder } = rest.workspace;
   const draft: HandoverDraft = {
     ...rest,
     summary: only === null ? rest.summary : '',
     facts: facts.map(dropOutsideProbe),
     project: { ...rest.project, remote: hideLocalRemote(rest.project.remote) },
     session: { ...rest.session, transcript: null, terminal: null },
-    workspace: { ...rest.workspace, root: ROOT, worktree: null, git: only === null ? git : null },
+    workspace: { root: ROOT, folder: revealControls(folder), worktree: null, git: only === null ? git : null },
     ...(chain === undefined || only !== null ? {} : { chain }),
     quality: only === null ? quality : null,
   };
@@ -52,7 +45,13 @@ function hidePathsIn(draft: HandoverDraft, hidePaths: (text: string) => string):
 
 function dropOutsideProbe(fact: Fact): Fact {
   const { probe, ...rest } = fact;
-  return probe === undefined || isOutside(probe.path) ? rest : fact;
+  return probe !== undefined && isOfProject(probe) ? fact : rest;
+}
+
+/** Whether a probe is about a file of the project. Others are about this machine. */
+export function isOfProject(probe: Probe): boolean {
+  if ('port' in probe) return false;
+  return !isOutside('path' in probe ? probe.path : probe.lock);
 }
 
 export function isOutside(path: string): boolean {
@@ -64,7 +63,7 @@ function hideLocalRemote(remote: string | null): string | null {
 }
 
 /** Replaces the root and the home folder wherever they occur in a text. */
-function makePathHider({ workspace }: Handover, machine: Machine): (text: string) => string {
+export function makePathHider({ workspace }: Pick<Handover, 'workspace'>, machine: Machine): (text: string) => string {
   const roots = new Set([workspace.root, expandHome(workspace.root, machine)]);
   const places: PathToHide[] = [
     ...[...roots].map((path) => ({ path, drops: true, itself: ROOT, goesOn: /^(?:[\w-]|\.\w)/ })),

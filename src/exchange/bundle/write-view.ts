@@ -1,6 +1,7 @@
-import { HandoverError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { compileBrief } from '../../handover/brief/compile.ts';
 import type { Reader } from '../../handover/brief/reader.ts';
+import { isUnresolved } from '../../model/fact-roles.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { untrustedError } from '../errors.ts';
@@ -16,10 +17,12 @@ type ViewOptions = { machine: Machine; signer: OwnKeys | null; encryption: Encry
 
 /** Handovers in a format that people or other tools read. */
 export function writeView(
-  handovers: readonly Handover[],
+  all: readonly Handover[],
   { format, reader }: { format: ViewFormat; reader: Reader },
   options: ViewOptions,
 ): string {
+  if (format === 'json') return `${JSON.stringify(all, null, 2)}\n`;
+  const handovers = all.map((handover) => ({ ...handover, facts: handover.facts.filter(isUnresolved) }));
   switch (format) {
     case 'markdown':
       return handovers.map((handover) => compileBrief(handover, reader).text).join('\n');
@@ -27,17 +30,13 @@ export function writeView(
       return writeSessionHandoff(requireOne(handovers, format), options);
     case 'v2':
       return writeV2(requireOne(handovers, format), options.machine);
-    case 'json':
-      return `${JSON.stringify(handovers, null, 2)}\n`;
   }
 }
 
 function requireOne(handovers: readonly Handover[], format: string): Handover {
   const [handover, ...others] = handovers;
   if (handover !== undefined && others.length === 0) return handover;
-  throw new HandoverError('HANDOVER_USAGE', `--format ${format} holds one handover`, {
-    hint: 'Name one with --id, or use --format bundle for several.',
-  });
+  throw usageError(`--format ${format} holds one handover`, 'Name one with --id, or use --format bundle for several.');
 }
 
 /** With the project's name instead of its path. */

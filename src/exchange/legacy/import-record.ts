@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
+import { catchIf, hasCode, isHandoverError, messageOf, rescue } from '../../errors.ts';
 import { sealHandover } from '../../handover/seal.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
 import type { Project } from '../../model/workspace.ts';
@@ -22,7 +22,7 @@ export interface LocatedProject {
 }
 
 /** With a cache: many records share a few projects. */
-export function makeProjectLocator(machine: Machine): (path: string) => LocatedProject {
+export function cacheProjects(machine: Machine): (path: string) => LocatedProject {
   const known = new Map<string, LocatedProject>();
   return (path) => {
     const located = known.get(path) ?? locateProject(path, machine);
@@ -83,23 +83,18 @@ export function refused(note: string): ImportResult {
 
 /** Null when it was stored, else the reason why not. */
 function storeDraft(store: Store, draft: HandoverDraft): string | null {
-  try {
-    const saved = saveMigratedHandover(store, sealHandover(draft));
-    return saved === null ? 'another process took its id; run it again' : null;
-  } catch (error) {
-    if (error instanceof v.ValiError) return error.message;
-    if (error instanceof HandoverError && error.code === 'HANDOVER_TEXT_TOO_LARGE') return error.message;
-    throw error;
-  }
+  const isRefusal = (error: unknown): error is Error =>
+    error instanceof v.ValiError || hasCode(error, 'HANDOVER_TEXT_TOO_LARGE');
+  const sealAndSave = () => saveMigratedHandover(store, sealHandover(draft));
+  const saved = rescue(isRefusal, messageOf, sealAndSave);
+  if (typeof saved === 'string') return saved;
+  return saved === null ? 'another process took its id; run it again' : null;
 }
 
 function findOccupant(store: Store, draft: HandoverDraft, isSame: IsSame): 'free' | 'same' | 'other' {
-  try {
+  return catchIf(isHandoverError, 'other', () => {
     const handover = readHandover(store, draft.id);
     if (handover === null) return 'free';
     return isSame(handover, draft) ? 'same' : 'other';
-  } catch (error) {
-    if (error instanceof HandoverError) return 'other';
-    throw error;
-  }
+  });
 }

@@ -1,10 +1,10 @@
 import { basename } from 'node:path';
 import * as v from 'valibot';
 import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
-import { HANDOVER_SCHEMA, type HandoverDraft, MAX_AGENT_BYTES, MAX_TITLE_BYTES } from '../../model/handover.ts';
+import { HANDOVER_SCHEMA, type HandoverDraft, MAX_AGENT_BYTES } from '../../model/handover.ts';
 import { canonicalize, shortHash } from '../../model/hash.ts';
 import { formatIdTime, isHandoverId } from '../../model/id.ts';
-import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
+import { cleanLine, cleanText, cutToBytes, revealControls } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Project } from '../../model/workspace.ts';
 
@@ -49,7 +49,7 @@ export function readSessionHandoffRecord(record: SessionHandoffRecord, project: 
     project,
     session: { agent, id: null, terminal: null, model: null, transcript: null, started_at: null },
     workspace: { root, folder: '', worktree: null, git: null },
-    title: cutToBytes(cleanLine(record.title), MAX_TITLE_BYTES) || 'untitled',
+    title: cleanText(record.title).trim() || 'untitled',
     summary: cleanText(record.summary),
     facts: [...readTexts('next', record.next), ...readTexts('file', record.changed)],
     previous: null,
@@ -87,7 +87,7 @@ export function deriveId(record: SessionHandoffRecord): string {
 function readTexts(kind: 'next' | 'file', texts: readonly string[]): Fact[] {
   const facts = new Map<string, Fact>();
   for (const words of texts) {
-    const text = kind === 'file' ? words.toWellFormed() : cleanText(words).trim();
+    const text = kind === 'file' ? revealControls(words) : cleanText(words).trim();
     const id = computeFactId(kind, text);
     if (text !== '') facts.set(id, { id, kind, text, trust: 'imported', origin: 'import', sources: [] });
   }

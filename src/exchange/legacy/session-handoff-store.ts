@@ -9,13 +9,7 @@ import type { Machine } from '../../platform/machine.ts';
 import { findConfigHome } from '../../platform/paths.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import type { Store } from '../../store/store.ts';
-import {
-  importRecord,
-  type LocatedProject,
-  type MigratedRecord,
-  makeProjectLocator,
-  refused,
-} from './import-record.ts';
+import { cacheProjects, importRecord, type LocatedProject, type MigratedRecord, refused } from './import-record.ts';
 import { deriveId, readSessionHandoffRecord, SessionHandoffRecord } from './session-handoff-record.ts';
 
 const StoreFile = v.object({ version: v.optional(v.number(), 0), items: v.nullish(v.array(v.unknown())) });
@@ -25,9 +19,9 @@ export function findSessionHandoffStore(machine: Machine): string {
   return join(findConfigHome(machine), 'session-handoff', 'handoffs.json');
 }
 
-/** Imports the records of a session-handoff store. An invalid one is reported; the others go on. The file is only read. */
+/** Imports the records of a session-handoff store. An invalid one is reported, the others are imported. The file is only read. */
 export function migrateSessionHandoff(store: Store, file: string, { dryRun }: { dryRun: boolean }): MigratedRecord[] {
-  const locate = makeProjectLocator(store.machine);
+  const locate = cacheProjects(store.machine);
   return readItems(file).map((item, index) => {
     return { position: index + 1, ...migrateItem(store, item, dryRun, locate), file };
   });

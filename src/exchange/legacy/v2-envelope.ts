@@ -1,5 +1,5 @@
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
+import { catchError, HandoverError } from '../../errors.ts';
 import { canonicalize, sha256Hex } from '../../model/hash.ts';
 import { parseJson, RECORD_LIMITS } from '../../model/json.ts';
 import { NonEmpty } from './session-handoff-record.ts';
@@ -31,18 +31,15 @@ function printCovered(envelope: { resume_snapshot: object }): string {
 const NUMBER_MARK = '\ue000number:';
 const MARKED_NUMBER = /"\\ue000number:([^"]*)"/g;
 
-/** Numbers count as written: to handoff V2, 1.0 and 1 differ. Null for what is no envelope or has no canonical form. */
+/** Numbers count as written: to handoff V2, 1.0 and 1 differ. Null for anything but an envelope, and for one without a canonical form. */
 function computeV2ChecksumOfText(text: string): string | null {
   const value = parseJson(markNumbers(text), 'an envelope');
   if (typeof value !== 'object' || value === null || !('resume_snapshot' in value)) return null;
   const { resume_snapshot } = value;
   if (typeof resume_snapshot !== 'object' || resume_snapshot === null) return null;
-  try {
-    return `sha256:${sha256Hex(printCovered({ ...value, resume_snapshot }).replace(MARKED_NUMBER, '$1'))}`;
-  } catch (error) {
-    if (error instanceof TypeError) return null;
-    throw error;
-  }
+  const print = (): string => printCovered({ ...value, resume_snapshot }).replace(MARKED_NUMBER, '$1');
+  const covered = catchError(TypeError, null, print);
+  return covered === null ? null : `sha256:${sha256Hex(covered)}`;
 }
 
 const QUOTE = 0x22;

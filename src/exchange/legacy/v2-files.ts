@@ -1,5 +1,5 @@
 import { basename, dirname, isAbsolute, join, resolve } from 'node:path';
-import { HandoverError, isErrno } from '../../errors.ts';
+import { HandoverError, isFailure, messageOf, rescue } from '../../errors.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { formatIdTime } from '../../model/id.ts';
@@ -13,14 +13,7 @@ import type { Redactor } from '../../redact/redactor.ts';
 import { quarantineCopy } from '../../store/copies.ts';
 import { moveStatus, readStatus } from '../../store/status.ts';
 import { listIds, monthOf, type Store } from '../../store/store.ts';
-import {
-  type ImportResult,
-  importRecord,
-  type LocatedProject,
-  type MigratedRecord,
-  makeProjectLocator,
-  refused,
-} from './import-record.ts';
+import * as records from './import-record.ts';
 import { parseV2Record, type V2Record } from './v2-envelope.ts';
 import { readV2Record } from './v2-import.ts';
 import { deriveSnapshotId } from './v2-view.ts';
@@ -53,39 +46,29 @@ export function isV2File(path: string): boolean {
 type V2Options = { dryRun: boolean; project: string };
 
 /** An invalid envelope is reported and copied to the quarantine. The files are only read; repeating changes nothing. */
-export function migrateV2(store: Store, files: readonly string[], options: V2Options): MigratedRecord[] {
-  const locate = makeProjectLocator(store.machine);
+export function migrateV2(store: Store, files: readonly string[], options: V2Options): records.MigratedRecord[] {
+  const locate = records.cacheProjects(store.machine);
   return files.map((file, index) => {
     return { position: index + 1, ...migrateFile(store, file, { ...options, locate }), file };
   });
 }
 
-type FileMigration = V2Options & { locate(path: string): LocatedProject };
+type FileMigration = V2Options & { locate(path: string): records.LocatedProject };
 
-function migrateFile(store: Store, file: string, options: FileMigration): ImportResult {
-  const bytes = readOrExplain(file);
-  if (typeof bytes === 'string') return refused(bytes);
+function migrateFile(store: Store, file: string, options: FileMigration): records.ImportResult {
+  const bytes = rescue(isFailure, messageOf, () => readRegularFile(file, RECORD_LIMITS.maxBytes));
+  if (typeof bytes === 'string') return records.refused(bytes);
   try {
     const record = parseV2Record(bytes.toString('utf8'));
     return findOriginal(store, record) ?? migrateRecord(store, record, file, options);
   } catch (error) {
     if (!(error instanceof HandoverError) || !REFUSALS.has(error.code)) throw error;
     const aside = options.dryRun ? '' : quarantineEnvelope(store, file, bytes, error.message);
-    return refused(`${error.message}${aside}`);
+    return records.refused(`${error.message}${aside}`);
   }
 }
 
 const REFUSALS: ReadonlySet<string> = new Set(['HANDOVER_INPUT_INVALID', 'HANDOVER_JSON_INVALID']);
-
-/** Why a file cannot be read, if it cannot. */
-function readOrExplain(file: string): Buffer | string {
-  try {
-    return readRegularFile(file, RECORD_LIMITS.maxBytes);
-  } catch (error) {
-    if (error instanceof HandoverError || isErrno(error)) return error.message;
-    throw error;
-  }
-}
 
 function quarantineEnvelope(store: Store, file: string, bytes: Buffer, reason: string): string {
   // The store is to hold no secret; the file itself stays where it is.
@@ -96,7 +79,7 @@ function quarantineEnvelope(store: Store, file: string, bytes: Buffer, reason: s
 }
 
 /** The handover of this store that the envelope is a view of. */
-function findOriginal(store: Store, { resume_snapshot }: V2Record): ImportResult | null {
+function findOriginal(store: Store, { resume_snapshot }: V2Record): records.ImportResult | null {
   const second = formatIdTime(Date.parse(resume_snapshot.created_at));
   const id = listIds(store, monthOf(second))
     .filter((known) => known.startsWith(second))
@@ -104,11 +87,11 @@ function findOriginal(store: Store, { resume_snapshot }: V2Record): ImportResult
   return id === undefined ? null : { id, outcome: 'present', note: 'was printed from here' };
 }
 
-function migrateRecord(store: Store, record: V2Record, file: string, options: FileMigration): ImportResult {
+function migrateRecord(store: Store, record: V2Record, file: string, options: FileMigration): records.ImportResult {
   const { dryRun, project, locate } = options;
   const origin = { ...locate(findProjectFolder(record, file) ?? project), machine: store.machine };
   const draft = readV2Record(record, origin);
-  const taken = importRecord(store, [draft], { dryRun, isSame: isSameSnapshot });
+  const taken = records.importRecord(store, [draft], { dryRun, isSame: isSameSnapshot });
   if (taken.id !== null && !dryRun) keepStatus(store, taken.id, record);
   return taken;
 }

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { rateScore } from '../../handover/quality.ts';
 import { computeFactId, type Fact, type FactKind, MAX_FACT_TEXT_BYTES } from '../../model/fact.ts';
-import { HANDOVER_SCHEMA, type HandoverDraft, MAX_TITLE_BYTES } from '../../model/handover.ts';
+import { HANDOVER_SCHEMA, type HandoverDraft } from '../../model/handover.ts';
 import { canonicalize, shortHash } from '../../model/hash.ts';
 import { formatIdTime } from '../../model/id.ts';
 import { cleanLine, cleanText, cutToBytes } from '../../model/text.ts';
@@ -37,7 +37,7 @@ export function readV2Record(record: V2Record, origin: V2Origin): HandoverDraft 
       started_at: null,
     },
     workspace: { root: origin.shownRoot, folder: '', worktree: null, git: null },
-    title: cutToBytes(cleanLine(snapshot.current_task), MAX_TITLE_BYTES) || 'untitled',
+    title: cleanText(snapshot.current_task).trim() || 'untitled',
     summary: '',
     facts: listFacts(record, origin),
     previous: null,

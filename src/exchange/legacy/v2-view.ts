@@ -1,6 +1,6 @@
 import { DEFAULT_FRESHNESS_MS } from '../../handover/expiry.ts';
-import type { Fact, FactKind } from '../../model/fact.ts';
-import { isGuess } from '../../model/fact-roles.ts';
+import { type Fact, type FactKind, getFileProbe } from '../../model/fact.ts';
+import { FILE_CHANGES, isGuess } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { baseName } from '../../model/paths.ts';
@@ -187,7 +187,7 @@ function describeWork(handover: Handover) {
 }
 
 /** A call in the log of a session, with the first of its arguments. */
-const OPEN_CALL = /^Tool: \S+ \{"\w+": "(.{1,400}?)"[,}].*\n {2}no result yet$/gm;
+const OPEN_CALL = /^Tool: \S+ \{"\w+": "(.{1,400}?)"[,}].*\n {2}(?:begun, no result seen|no result yet)$/gm;
 
 /** What runs in the background, and the last calls if they have no result. */
 function listPending(handover: Handover): V2Snapshot['pending_operations'] {
@@ -218,12 +218,10 @@ function describeMore(handover: Handover) {
   return more;
 }
 
-const CHANGED = new Set(['edited', 'created', 'deleted']);
-
 /** Files that were changed or declared, then files that were read; the latest first. */
 function listFiles(handover: Handover): Fact[] {
   const files = listLatest(handover, 'file').filter((fact) => fact.status !== 'mentioned');
-  const isChanged = ({ status }: Fact): boolean => status === undefined || CHANGED.has(status);
+  const isChanged = ({ status }: Fact): boolean => status === undefined || FILE_CHANGES.has(status);
   return [...files.filter(isChanged), ...files.filter((fact) => !isChanged(fact))];
 }
 
@@ -237,9 +235,10 @@ function listEvidence(handover: Handover, transcript: string | null): V2Evidence
     const label = 'Session transcript';
     evidence.push({ id, type: 'transcript', label, path: transcript, content_hash: null });
   }
-  for (const { id: factId, text: path, probe } of listFiles(handover).slice(0, MAX_FILES_AS_EVIDENCE)) {
-    const hash = OUTSIDE.test(path) ? null : (probe?.sha256 ?? null);
-    const id = deriveId('ev', handover, factId);
+  for (const fact of listFiles(handover).slice(0, MAX_FILES_AS_EVIDENCE)) {
+    const { text: path } = fact;
+    const hash = OUTSIDE.test(path) ? null : (getFileProbe(fact)?.sha256 ?? null);
+    const id = deriveId('ev', handover, fact.id);
     const proof = hash === null ? {} : { content_hash: `sha256:${hash}` };
     evidence.push({ id, type: 'file', label: baseName(path), path, ...proof });
   }

@@ -1,11 +1,12 @@
 import { join } from 'node:path';
-import { HandoverError } from '../../errors.ts';
+import { isHandoverError, rescue } from '../../errors.ts';
 import { backUpDocument } from '../../memory/documents.ts';
 import { DOCUMENT_NAMES, listRunFiles } from '../../memory/layout.ts';
 import { listArchives, listNotesMonths, listNotesOfMonth, readState } from '../../memory/read-memory.ts';
 import { Checkpoint } from '../../memory/runs/checkpoint.ts';
 import { findMemoryDir, readRunConfig } from '../../memory/runs/run-config.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
+import { countNouns } from '../../model/text.ts';
 import { listFolder, pathExists } from '../../platform/folders.ts';
 import { identifyProject } from '../../platform/project.ts';
 import { pathOfCheckpoint } from '../../platform/project-folder.ts';
@@ -29,21 +30,16 @@ export function adoptWorkspace(store: Store, folder: string, options: { dryRun: 
   ];
 }
 
-/** An invalid file is reported with the reason; the others go on. */
+/** An invalid file is reported with the reason; the others are adopted. */
 function attempt(path: string, work: () => WorkspaceFile): WorkspaceFile {
-  try {
-    return work();
-  } catch (error) {
-    if (!(error instanceof HandoverError)) throw error;
-    return { path, outcome: 'refused', note: error.message };
-  }
+  return rescue(isHandoverError, ({ message }) => ({ path, outcome: 'refused', note: message }), work);
 }
 
 function adoptConfig({ machine }: Store, folder: string): WorkspaceFile[] {
   return listRunFiles(folder).map((path) =>
     attempt(path, () => {
       const { steps } = readRunConfig(machine, folder, path);
-      return { path, outcome: 'in use', note: `${steps.length} steps` };
+      return { path, outcome: 'in use', note: countNouns(steps.length, 'step') };
     }),
   );
 }
@@ -55,15 +51,15 @@ function adoptMemory({ machine }: Store, folder: string): WorkspaceFile[] {
   const months = listNotesMonths(memory);
   const notes = months.flatMap((month) => listNotesOfMonth(memory, month));
   const known = new Set(notes.map(({ path }) => path));
-  const strange = months
+  const misnamed = months
     .map((month) => join(root, 'layer1', month))
     .flatMap((month) => listFolder(month).map((name) => join(month, name)))
     .filter((path) => path.endsWith('.md') && !known.has(path))
     .sort(compareCodeUnits)
     .map((path) => ({ path, outcome: 'refused', note: 'its name has no tag and date' }) as const);
   const state = readState(memory) === null ? 'no current state' : 'a current state';
-  const note = `${notes.length} files of notes, ${state}, ${listArchives(memory).length} archives`;
-  return [{ path: root, outcome: 'in use', note }, ...strange];
+  const note = `${countNouns(notes.length, 'file')} of notes, ${state}, ${countNouns(listArchives(memory).length, 'archive')}`;
+  return [{ path: root, outcome: 'in use', note }, ...misnamed];
 }
 
 function adoptCheckpoint({ machine }: Store, folder: string): WorkspaceFile[] {

@@ -17,6 +17,7 @@ export function openFolderStore(folder: string, name: string): ObjectStore {
   return {
     backend: 'folder',
     destination: top,
+    assertPresent: () => assertMounted(folder),
     list: async () => {
       assertMounted(folder);
       const paths = [...walkFolder(top)]
@@ -49,9 +50,9 @@ export function openFolderStore(folder: string, name: string): ObjectStore {
 
 function assertMounted(folder: string): void {
   if (isFolder(folder)) return;
-  throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `the folder ${folder} is not there`, {
-    hint: 'Check that the drive is mounted, then publish again; or correct publish.folder.path in your config.toml.',
-  });
+  const hint =
+    'Check that the drive is mounted, then publish again; or correct publish.folder.path in your config.toml.';
+  throw new HandoverError('HANDOVER_REMOTE_UNREACHABLE', `the folder ${folder} is not there`, { hint });
 }
 
 /** What sync programs insert before the extension of a conflicting copy: Syncthing, Dropbox, then plain counters. */

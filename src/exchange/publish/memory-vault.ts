@@ -5,8 +5,8 @@ import { expandHome } from '../../platform/paths.ts';
 import type { MemoryVaultSettings } from '../../platform/publish-settings.ts';
 import { readSecretFile } from '../../platform/secret-file.ts';
 import { notConfiguredError, responseError, urlError } from '../errors.ts';
+import { type PublishRoute, readPublishState, withDestinationLock, writePublishState } from './publish-state.ts';
 import type { Change, OutgoingFile, ProjectFiles, Publisher } from './publisher.ts';
-import { readSyncState, type SyncRoute, withDestinationLock, writeSyncState } from './sync-state.ts';
 
 /** The only file that is sent. */
 export const VAULT_FILE = 'HANDOFF.md';
@@ -22,7 +22,7 @@ export function keyOf(name: string): string {
 export function openMemoryVault(
   settings: MemoryVaultSettings,
   name: string,
-  place: Pick<SyncRoute, 'machine' | 'root'>,
+  place: Pick<PublishRoute, 'machine' | 'root'>,
 ): Publisher {
   const base = settings.url ?? place.machine.env[URL_VARIABLE];
   if (base === undefined || base === '')
@@ -33,7 +33,7 @@ export function openMemoryVault(
   if (safe === null) throw urlError('publish.memoryvault.url');
   const url = new URL(`${safe.href.replace(/\/+$/, '')}/store`);
   const destination = `${url.href} as ${keyOf(name)}`;
-  const route: SyncRoute = { ...place, destination };
+  const route: PublishRoute = { ...place, destination };
   return {
     backend: 'memoryvault',
     destination,
@@ -53,7 +53,7 @@ export function openMemoryVault(
           timeoutMs: settings.timeout * 1000,
         });
         if (status < 200 || status > 299) throw responseError(url.href, status);
-        writeSyncState(route, new Map([[VAULT_FILE, { sha256: sha256Hex(file.bytes), version: keyOf(name) }]]));
+        writePublishState(route, new Map([[VAULT_FILE, { sha256: sha256Hex(file.bytes), version: keyOf(name) }]]));
         return { outcome: 'published', changes, commit: null, notes };
       }),
   };
@@ -63,19 +63,18 @@ function findFile({ files }: ProjectFiles): OutgoingFile | undefined {
   return files.find(({ path }) => path === VAULT_FILE);
 }
 
-function listChanges(file: OutgoingFile | undefined, route: SyncRoute): Change[] {
-  const known = readSyncState(route).get(VAULT_FILE);
+function listChanges(file: OutgoingFile | undefined, route: PublishRoute): Change[] {
+  const known = readPublishState(route).get(VAULT_FILE);
   if (file === undefined || known?.sha256 === sha256Hex(file.bytes)) return [];
   return [{ path: VAULT_FILE, change: known === undefined ? 'new' : 'changed', bytes: file.bytes.length }];
 }
 
 /** Never from the command line, where other users could see it. */
 function findToken({ token_file }: MemoryVaultSettings, machine: Machine): string {
-  const kept = token_file === undefined ? undefined : readSecretFile(expandHome(token_file, machine));
-  const token = (kept ?? machine.env[API_KEY_VARIABLE])?.trim() ?? '';
+  const stored = token_file === undefined ? undefined : readSecretFile(expandHome(token_file, machine));
+  const token = (stored ?? machine.env[API_KEY_VARIABLE])?.trim() ?? '';
   if (/^[\x21-\x7e]+$/.test(token)) return token;
   const what = token === '' ? 'there is no key for the MemoryVault' : STRANGE_KEY;
-  throw notConfiguredError(what, {
-    hint: `Set ${API_KEY_VARIABLE}, or name a file as publish.memoryvault.token_file in your config.toml.`,
-  });
+  const hint = `Set ${API_KEY_VARIABLE}, or name a file as publish.memoryvault.token_file in your config.toml.`;
+  throw notConfiguredError(what, { hint });
 }

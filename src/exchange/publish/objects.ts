@@ -1,13 +1,15 @@
 import { HandoverError } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import type { Backend } from '../../platform/publish-settings.ts';
+import { type PublishRoute, readPublishState, withDestinationLock, writePublishState } from './publish-state.ts';
 import type { Change, OutgoingFile, Publication, Publisher } from './publisher.ts';
-import { readSyncState, type SyncRoute, withDestinationLock, writeSyncState } from './sync-state.ts';
 
 /** Bytes under paths, with versions that change whenever the bytes do. */
 export interface ObjectStore {
   readonly backend: Backend;
   readonly destination: string;
+  /** Throws when the destination is known to be missing without contacting it. */
+  assertPresent?(): void;
   /** The versions of all objects, by path. */
   list(): Promise<ReadonlyMap<string, string>>;
   read(path: string): Promise<{ bytes: Uint8Array; version: string } | null>;
@@ -18,13 +20,14 @@ export interface ObjectStore {
 }
 
 /** Publishes each file as an object. Never overwrites the changes of others, and deletes nothing. */
-export function publishObjects(store: ObjectStore, route: SyncRoute): Publisher {
+export function publishObjects(store: ObjectStore, route: PublishRoute): Publisher {
   const { backend, destination } = store;
   return {
     backend,
     destination,
     plan: async ({ files }) => {
-      const state = readSyncState(route);
+      store.assertPresent?.();
+      const state = readPublishState(route);
       const changes = files
         .filter(({ path, bytes }) => state.get(path)?.sha256 !== sha256Hex(bytes))
         .map((file) => describeChange(file, !state.has(file.path)));
@@ -38,8 +41,8 @@ function describeChange({ path, bytes }: OutgoingFile, isNew: boolean): Change {
   return { path, change: isNew ? 'new' : 'changed', bytes: bytes.length };
 }
 
-async function sendObjects(store: ObjectStore, files: readonly OutgoingFile[], route: SyncRoute) {
-  const known = readSyncState(route);
+async function sendObjects(store: ObjectStore, files: readonly OutgoingFile[], route: PublishRoute) {
+  const known = readPublishState(route);
   const versions = await store.list();
   const state = new Map(known);
   const changes: Change[] = [];
@@ -65,7 +68,7 @@ async function sendObjects(store: ObjectStore, files: readonly OutgoingFile[], r
   try {
     for (const file of files) await send(file);
   } finally {
-    writeSyncState(route, state);
+    writePublishState(route, state);
   }
   if (conflicts.length > 0) throw conflictError(conflicts, store.destination);
   const notes = await store.inspect(files.map(({ path }) => path));

@@ -1,20 +1,11 @@
 import { basename, resolve } from 'node:path';
-import { HandoverError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import type { HandoverDraft } from '../../model/handover.ts';
 import { requireFolder, resolveRealPath } from '../../platform/folders.ts';
 import { describeMachine, type Machine } from '../../platform/machine.ts';
 import { expandHome } from '../../platform/paths.ts';
 import { identifyProject, toRelativePath } from '../../platform/project.ts';
-import {
-  acceptPaths,
-  type Backend,
-  DEFAULT_PATHS,
-  type GitSettings,
-  isProjectPath,
-  type PublishSettings,
-  parseGitSettings,
-  readPublishSettings,
-} from '../../platform/publish-settings.ts';
+import * as config from '../../platform/publish-settings.ts';
 import { openRedactor } from '../../redact/open-redactor.ts';
 import { notConfiguredError } from '../errors.ts';
 import { openFolderStore } from './folder-store.ts';
@@ -29,7 +20,7 @@ const noPublisher: Publisher = {
   publish: async () => ({ outcome: 'nothing new', changes: [], commit: null, notes: [] }),
 };
 
-export interface GitBackendOptions extends Partial<GitSettings> {
+export interface GitBackendOptions extends Partial<config.GitSettings> {
   /** Relative to the repository; memory and the three documents if left out. */
   paths?: readonly string[];
 }
@@ -37,22 +28,22 @@ export interface GitBackendOptions extends Partial<GitSettings> {
 /** Publishes memory by git, with the interface of the original tool. */
 export class GitBackend {
   readonly #folder: string;
-  readonly #options: { machine: Machine; paths: readonly string[]; settings: GitSettings };
+  readonly #options: { machine: Machine; paths: readonly string[]; settings: config.GitSettings };
 
   constructor(
     folder: string,
-    { paths = DEFAULT_PATHS, ...settings }: GitBackendOptions = {},
+    { paths = config.DEFAULT_PATHS, ...settings }: GitBackendOptions = {},
     machine: Machine = describeMachine(),
   ) {
     this.#folder = folder;
-    this.#options = { machine, paths: acceptPaths(paths), settings: parseGitSettings(settings) };
+    this.#options = { machine, paths: config.acceptPaths(paths), settings: config.parseGitSettings(settings) };
   }
 
   /** `message` is for the commit. Returns when everything is pushed; throws otherwise. */
   async publish(message?: string): Promise<Publication> {
     const { machine, paths, settings: usual } = this.#options;
     const root = requireFolder(resolve(machine.cwd, this.#folder));
-    const settings = message === undefined ? usual : parseGitSettings({ ...usual, message });
+    const settings = message === undefined ? usual : config.parseGitSettings({ ...usual, message });
     const { openGitPublisher } = await import('./git/publisher.ts');
     const publisher = openGitPublisher({ machine, root, paths, settings });
     const redactor = openRedactor(machine, { folder: root, makesKey: true });
@@ -62,9 +53,9 @@ export class GitBackend {
 
 export interface PublishRequest {
   /** The folder with memory in it; the current project if left out. */
-  folder?: string;
+  folder?: string | undefined;
   /** The project's name at the destination; its own name if left out. */
-  name?: string;
+  name?: string | undefined;
   /** Overrides the paths of the settings. */
   paths?: readonly string[];
   /** The folder of memory; an error when neither the defaults nor the settings include it. */
@@ -75,7 +66,7 @@ export interface PublishRequest {
 }
 
 export interface PublishReport {
-  backend: Backend;
+  backend: config.Backend;
   destination: string;
   outcome: 'published' | 'nothing new' | 'would publish' | 'off';
   changes: readonly Change[];
@@ -92,8 +83,8 @@ export interface PublishReport {
 /** Publishes a project's memory, redacted, as the user's settings say. Safe to repeat after any failure. */
 export async function publishProject(request: PublishRequest, machine: Machine): Promise<PublishReport> {
   const place = findProject(request, machine);
-  const configured = readPublishSettings(place.root, machine);
-  const settings = { ...configured, paths: acceptPaths(request.paths ?? configured.paths) };
+  const configured = config.readPublishSettings(place.root, machine);
+  const settings = { ...configured, paths: config.acceptPaths(request.paths ?? configured.paths) };
   if (request.memory !== undefined) assertMemoryIsPublished(request.memory, settings, place.root);
   const publisher = await openPublisher(settings, { ...place, push: request.push ?? true }, machine);
   const redactor = openRedactor(machine, { folder: place.root, makesKey: !request.dryRun });
@@ -111,15 +102,14 @@ export async function publishProject(request: PublishRequest, machine: Machine):
 }
 
 /** Without this, memory outside the default paths would silently not be published. */
-function assertMemoryIsPublished(memory: string, { backend, paths }: PublishSettings, root: string): void {
+function assertMemoryIsPublished(memory: string, { backend, paths }: config.PublishSettings, root: string): void {
   const path = toRelativePath(root, resolveRealPath(memory) ?? root);
-  const isUsual = DEFAULT_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
-  const isChosen = paths.join() !== DEFAULT_PATHS.join();
+  const isUsual = config.DEFAULT_PATHS.some((each) => path === each || path.startsWith(`${each}/`));
+  const isChosen = paths.join() !== config.DEFAULT_PATHS.join();
   const sendsFiles = backend !== undefined && backend !== 'none' && backend !== 'memoryvault';
-  if (!isProjectPath(path) || isUsual || isChosen || !sendsFiles) return;
-  throw notConfiguredError(`memory is in ${path}, which is not published`, {
-    hint: `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...DEFAULT_PATHS])}`,
-  });
+  if (!config.isProjectPath(path) || isUsual || isChosen || !sendsFiles) return;
+  const hint = `Name it below [publish] in your config.toml: paths = ${JSON.stringify([path, ...config.DEFAULT_PATHS])}`;
+  throw notConfiguredError(`memory is in ${path}, which is not published`, { hint });
 }
 
 const NAME = /^[\p{L}\p{N}][\p{L}\p{N}\p{M}._-]{0,99}$/u;
@@ -129,24 +119,23 @@ function findProject({ folder, name }: PublishRequest, machine: Machine) {
   const root = folder === undefined ? project.root : requireFolder(resolve(machine.cwd, folder));
   const usual = project.name.replace(/[^\p{L}\p{N}\p{M}._-]+/gu, '-').replace(/^[._-]+/, '') || 'project';
   if (name === undefined || NAME.test(name)) return { root, name: name ?? usual };
-  throw new HandoverError('HANDOVER_USAGE', `"${name}" is not a name to publish under`, {
-    hint: 'A name starts with a letter or digit, has only those and . _ -, and at most 100 characters.',
-  });
+  const hint = 'A name starts with a letter or digit, has only those and . _ -, and at most 100 characters.';
+  throw usageError(`"${name}" is not a name to publish under`, hint);
 }
 
 /** Whether `publishProject` would find a backend. */
 export function isPublishingConfigured(folder: string, machine: Machine): boolean {
-  return chooseUserBackend(readPublishSettings(folder, machine), machine) !== null;
+  return chooseUserBackend(config.readPublishSettings(folder, machine), machine) !== null;
 }
 
 /** As in the older tool, a key in the environment is enough to send HANDOFF.md. */
-function chooseUserBackend({ backend, enabled }: PublishSettings, { env }: Machine): Backend | null {
+function chooseUserBackend({ backend, enabled }: config.PublishSettings, { env }: Machine): config.Backend | null {
   if (!enabled) return 'none';
   return backend ?? (env[API_KEY_VARIABLE] ? 'memoryvault' : null);
 }
 
 async function openPublisher(
-  settings: PublishSettings,
+  settings: config.PublishSettings,
   { root, name, push }: { root: string; name: string; push: boolean },
   machine: Machine,
 ): Promise<Publisher> {
@@ -174,7 +163,6 @@ async function openPublisher(
 
 function requireSection<T>(section: T | undefined, name: string, what: string): T {
   if (section !== undefined) return section;
-  throw notConfiguredError(`the backend ${name} has no settings`, {
-    hint: `Set ${what} below [publish.${name}] in your config.toml.`,
-  });
+  const hint = `Set ${what} below [publish.${name}] in your config.toml.`;
+  throw notConfiguredError(`the backend ${name} has no settings`, { hint });
 }

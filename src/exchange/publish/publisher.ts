@@ -5,6 +5,7 @@ import { isTempName, readRegularFile } from '../../platform/durable-file.ts';
 import { walkFolder } from '../../platform/folders.ts';
 import { toRelativePath } from '../../platform/project.ts';
 import type { Backend } from '../../platform/publish-settings.ts';
+import { redactFile } from '../../redact/redact-stream.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 
 /** A redacted file. The path is relative to the project, with forward slashes. */
@@ -86,7 +87,7 @@ export function collectOutgoing(
 /** A secret found in one file is removed from all of them, so a second pass may be needed. */
 function redactFiles(found: ReadonlyMap<string, Buffer>, redactor: Redactor): OutgoingFile[] {
   const sorted = [...found].sort(([a], [b]) => compareCodeUnits(a, b));
-  const redact = (): OutgoingFile[] => sorted.map(([path, bytes]) => ({ path, bytes: redactBytes(bytes, redactor) }));
+  const redact = (): OutgoingFile[] => sorted.map(([path, bytes]) => ({ path, bytes: redactFile(bytes, redactor) }));
   const once = redact();
   return redactor.hasLearnt ? redact() : once;
 }
@@ -104,10 +105,4 @@ function findLinkInPath(root: string, path: string): string | null {
     return entry?.kind === 'link';
   };
   return prefixes.find(isLink) ?? null;
-}
-
-/** Secrets are ASCII, so bytes that are not UTF-8 can be searched as Latin-1. */
-function redactBytes(bytes: Buffer, redactor: Redactor): Uint8Array {
-  const encoding = Buffer.from(bytes.toString('utf8'), 'utf8').equals(bytes) ? 'utf8' : 'latin1';
-  return Buffer.from(redactor.redactText(bytes.toString(encoding)), encoding);
 }

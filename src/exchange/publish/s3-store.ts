@@ -7,21 +7,29 @@ import { readSecretFile } from '../../platform/secret-file.ts';
 import { notConfiguredError, responseError, urlError } from '../errors.ts';
 import type { ObjectStore } from './objects.ts';
 
+/** The address of a bucket, in the path. */
+export function addressBucket({ endpoint, bucket }: S3Settings): string {
+  const url = parseSafeUrl(endpoint);
+  if (url === null) throw urlError('publish.s3.endpoint');
+  return `${url.href.replace(/\/+$/, '')}/${bucket}`;
+}
+
+export function openS3Client(settings: S3Settings, machine: Machine, maxBytes?: number): S3mini {
+  return new S3mini({
+    ...findKeyPair(settings, machine),
+    endpoint: addressBucket(settings),
+    region: settings.region,
+    fetch: limitFetch(settings.timeout * 1000, maxBytes),
+  });
+}
+
 /** Objects below `<prefix>/<name>/` of a bucket, with path-style addresses. Every write is conditional. */
 export function openS3Store(settings: S3Settings, name: string, machine: Machine): ObjectStore {
-  const endpoint = parseSafeUrl(settings.endpoint);
-  if (endpoint === null) throw urlError('publish.s3.endpoint');
-  const base = `${endpoint.href.replace(/\/+$/, '')}/${settings.bucket}`;
   const prefix = `${settings.prefix}/${name}/`;
-  const destination = `${base}/${prefix}`;
+  const destination = `${addressBucket(settings)}/${prefix}`;
   let client: S3mini | undefined;
   const open = (): S3mini => {
-    client ??= new S3mini({
-      ...findKeyPair(settings, machine),
-      endpoint: base,
-      region: settings.region,
-      fetch: limitFetch(settings.timeout * 1000),
-    });
+    client ??= openS3Client(settings, machine);
     return client;
   };
   return {
@@ -31,9 +39,8 @@ export function openS3Store(settings: S3Settings, name: string, machine: Machine
       const objects = await requestOrNull(destination, () => open().listObjects('/', prefix));
       const pathOf = (key: string): string => decodeReferences(key).slice(prefix.length);
       if (objects !== null) return new Map(objects.map(({ Key, ETag }) => [pathOf(Key), bareEtag(ETag)]));
-      throw notConfiguredError(`there is no bucket "${settings.bucket}"`, {
-        hint: 'Create it, or correct publish.s3.bucket in your config.toml.',
-      });
+      const hint = 'Create it, or correct publish.s3.bucket in your config.toml.';
+      throw notConfiguredError(`there is no bucket "${settings.bucket}"`, { hint });
     },
     read: async (path) =>
       await requestOrNull(destination, async () => {
@@ -55,7 +62,7 @@ export function openS3Store(settings: S3Settings, name: string, machine: Machine
 }
 
 /** The library does not decode numeric XML references, which some stores use in lists. */
-function decodeReferences(text: string): string {
+export function decodeReferences(text: string): string {
   return text.replace(/&#(?:x([0-9a-f]{1,6})|(\d{1,7}));/gi, (reference, hex, decimal) => {
     const code = hex === undefined ? Number(decimal) : Number.parseInt(hex, 16);
     return code <= 0x10ffff ? String.fromCodePoint(code) : reference;
@@ -67,7 +74,7 @@ function bareEtag(etag: string): string {
 }
 
 /** Null when the object is missing, changed, or being written by others. */
-async function requestOrNull<T>(where: string, request: () => Promise<T>): Promise<T | null> {
+export async function requestOrNull<T>(where: string, request: () => Promise<T>): Promise<T | null> {
   try {
     return await request();
   } catch (error) {
@@ -92,9 +99,8 @@ function findKeyPair(settings: S3Settings, machine: Machine): KeyPair {
     const path = expandHome(settings.credentials_file, machine);
     const pair = parseCredentials(readSecretFile(path), settings.profile);
     if (pair !== null) return pair;
-    throw notConfiguredError(`${path} has no keys for the profile "${settings.profile}"`, {
-      hint: 'Add aws_access_key_id and aws_secret_access_key below its heading.',
-    });
+    const hint = 'Add aws_access_key_id and aws_secret_access_key below its heading.';
+    throw notConfiguredError(`${path} has no keys for the profile "${settings.profile}"`, { hint });
   }
   if (machine.env.AWS_SESSION_TOKEN)
     throw notConfiguredError('temporary keys (AWS_SESSION_TOKEN) are not supported', {
@@ -102,7 +108,7 @@ function findKeyPair(settings: S3Settings, machine: Machine): KeyPair {
     });
   if (accessKeyId && secretAccessKey) return { accessKeyId, secretAccessKey };
   throw notConfiguredError('there are no keys for the object store', {
-    hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file as publish.s3.credentials_file in your config.toml.',
+    hint: 'Set AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, or name a file: credentials_file in the address of a remote, or under publish.s3 in your config.toml.',
   });
 }
 

@@ -1,10 +1,14 @@
-import type { Fact } from '../../model/fact.ts';
+import type { Fact, FactKind } from '../../model/fact.ts';
+import { isRequest, isUserMessage } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
+import { isChangedFile } from '../outcome.ts';
 
 /** A request with what came of it. */
 export interface Turn {
   number: number;
   prompt: Fact | null;
+  /** What the user said while the agent was at work on it. */
+  steering: Fact[];
   /** What the agent said on it in the end. */
   closing: Fact | null;
   /** Files edited, commits made. */
@@ -19,11 +23,17 @@ export interface Account {
   after: Fact[];
   first: Fact | null;
   turns: Turn[];
+  /** What the agent wrote for itself when its context was compacted. */
+  summary: Fact | null;
   /** What the agent said last, and on the way in the last turn. */
   lastWords: Fact | null;
   working: Fact[];
+  /** What it thought last, after that. */
+  thought: Fact | null;
   log: Fact | null;
   documents: Fact[];
+  /** What a person stated to be next. */
+  steps: Fact[];
   tasks: Fact[];
   questions: Fact[];
   blockers: Fact[];
@@ -32,9 +42,9 @@ export interface Account {
   pinned: Fact[];
   /** Stated on purpose, by hand or by an agent through us; and what was refuted. */
   declared: Fact[];
-  /** Answers, approved plans, picked options. */
+  /** Answers, approved plans, picked options, the newest first. */
   settled: Fact[];
-  /** Rules that the user gave in earlier sessions. */
+  /** What the user said in earlier sessions: rules, then requests and lists, then other messages; of each the newest first. */
   rules: Fact[];
   imported: Fact[];
   changed: Fact[];
@@ -53,10 +63,13 @@ export function buildAccount({ facts }: Pick<Handover, 'facts'>): Account {
     after: [],
     first: null,
     turns: [],
+    summary: null,
     lastWords: null,
     working: [],
+    thought: null,
     log: null,
     documents: [],
+    steps: [],
     tasks: [],
     questions: [],
     blockers: [],
@@ -76,9 +89,24 @@ export function buildAccount({ facts }: Pick<Handover, 'facts'>): Account {
   };
   const turns = new Map<number, Turn>();
   for (const fact of facts) place(account, turns, fact);
+  account.rules = sortNewestFirst(account.rules).sort((a, b) => rankRule(a) - rankRule(b));
+  account.settled = sortNewestFirst(account.settled);
   account.turns = [...turns.values()].sort((a, b) => a.number - b.number);
   account.after.sort((a, b) => readNumber(a, 'message') - readNumber(b, 'message'));
   return account;
+}
+
+function rankRule(fact: Fact): number {
+  if (fact.kind === 'constraint') return 0;
+  return isRequest(fact) ? 1 : 2;
+}
+
+/** A handover has the facts of its own session first, then those of the one before it, and so on; in each the newest comes last. */
+function sortNewestFirst(facts: readonly Fact[]): Fact[] {
+  const sessions = [...new Set(facts.map(({ sources: [source] }) => source?.session))];
+  const placeOf = ({ sources: [source] }: Fact): number =>
+    source?.session === undefined ? -1 : sessions.indexOf(source.session);
+  return facts.toReversed().sort((a, b) => placeOf(a) - placeOf(b));
 }
 
 export function readText(fact: Fact, name: string): string | null {
@@ -94,29 +122,40 @@ export function readNumber(fact: Fact, name: string): number {
 function place(account: Account, turns: Map<number, Turn>, fact: Fact): void {
   if (fact.pinned === true) account.pinned.push(fact);
   else if (fact.trust === 'imported') account.imported.push(fact);
+  else if (isStatedStep(fact)) account.steps.push(fact);
   else if (fact.trust === 'declared' || fact.status === 'refuted') account.declared.push(fact);
   else if (fact.sources[0]?.session !== undefined) placeEarlier(account, fact);
   else if (!placeByRole(account, turns, fact)) placeByKind(account, fact);
 }
 
+function isStatedStep({ kind, trust, origin, status }: Fact): boolean {
+  return kind === 'next' && trust === 'declared' && origin === 'human' && status === undefined;
+}
+
 /** Of an earlier session only what still holds was taken over. */
 function placeEarlier(account: Account, fact: Fact): void {
   if (fact.detail?.role === 'current') account.current ??= fact;
-  else if (fact.kind === 'constraint' || fact.kind === 'goal') account.rules.push(fact);
+  else if (fact.kind === 'constraint' || fact.kind === 'goal' || isUserMessage(fact)) account.rules.push(fact);
   else if (fact.kind === 'decision' && (fact.detail?.role !== undefined || fact.origin === 'human'))
     account.settled.push(fact);
+  else if (OF_MERGED.has(fact.kind)) placeByKind(account, fact);
   else account.said.push(fact);
 }
 
+/** What a merged line of work brings in as it stood, and what outlives a session. */
+const OF_MERGED: ReadonlySet<FactKind> = new Set(['task', 'file', 'check', 'question', 'reference', 'running']);
+
 function placeByRole(account: Account, turns: Map<number, Turn>, fact: Fact): boolean {
   const turnOf = (number: number): Turn => {
-    const turn = turns.get(number) ?? { number, prompt: null, closing: null, work: null };
+    const turn = turns.get(number) ?? { number, prompt: null, steering: [], closing: null, work: null };
     turns.set(number, turn);
     return turn;
   };
   const message = readNumber(fact, 'message');
   const isAnswer = readText(fact, 'question') !== null;
-  if (message > 0 && !isAnswer) turnOf(message).prompt = fact;
+  const steers = fact.detail?.steers === undefined ? null : readNumber(fact, 'steers');
+  if (steers !== null) turnOf(steers).steering.push(fact);
+  else if (message > 0 && !isAnswer) turnOf(message).prompt = fact;
   switch (fact.detail?.role) {
     case 'current':
       account.current = fact;
@@ -145,11 +184,17 @@ function placeByRole(account: Account, turns: Map<number, Turn>, fact: Fact): bo
     case 'work':
       turnOf(readNumber(fact, 'turn')).work = fact;
       return true;
+    case 'summary':
+      account.summary = fact;
+      return true;
     case 'document':
       account.documents.push(fact);
       return true;
     case 'working':
       account.working.push(fact);
+      return true;
+    case 'thought':
+      account.thought = fact;
       return true;
     case 'answer':
     case 'choice':
@@ -162,7 +207,7 @@ function placeByRole(account: Account, turns: Map<number, Turn>, fact: Fact): bo
 }
 
 function placeByKind(account: Account, fact: Fact): void {
-  const isChanged = fact.status === 'deleted' || readNumber(fact, 'edits') + readNumber(fact, 'failures') > 0;
+  const isChanged = isChangedFile(fact) || ['edits', 'failures', 'begun'].some((count) => readNumber(fact, count) > 0);
   switch (fact.kind) {
     case 'task':
       account.tasks.push(fact);

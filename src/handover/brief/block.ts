@@ -15,8 +15,8 @@ export interface Block {
   heading: string;
   /** Its share of the room; null for what gets its room before all others. */
   weight: number | null;
-  /** What is kept for it before what has no weight gets its room. */
-  least?: number;
+  /** Of the room for all sections, what is kept for it before what comes earlier and has no weight gets its own. */
+  least?(room: number): number;
   /** The most bytes that it is worth. */
   most: number;
   /** In at most so many bytes. More bytes never show less. */
@@ -46,4 +46,15 @@ export function printEntries(entries: readonly Entry[], bytes: number): Printed 
     if (id !== null) printed.ids.push(id);
   }
   return printed;
+}
+
+/** Prints the same for the same room without doing it again: sharing out the room asks more than once. */
+export function rememberPrinted(block: Block): Block {
+  const known = new Map<number, Printed>();
+  const print = (bytes: number): Printed => {
+    const printed = known.get(bytes) ?? block.print(bytes);
+    known.set(bytes, printed);
+    return printed;
+  };
+  return { ...block, print };
 }

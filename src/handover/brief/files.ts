@@ -1,11 +1,11 @@
 import type { Fact } from '../../model/fact.ts';
-import { cleanLine, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
+import { cleanLine, countNouns, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
 import { type Account, readNumber } from './account.ts';
-import type { Block, Printed } from './block.ts';
-import { QUOTE } from './lines.ts';
+import { type Block, countLineBytes, DEFAULT_BUDGET, type Printed } from './block.ts';
+import { printNow, QUOTE } from './lines.ts';
 
 /** In tokens. In so little room, what to open and to run says more than what was said. */
-const SMALL_BUDGET = 450;
+const SMALL_BUDGET = 600;
 
 /** Files with what was done to them, by folder; those about the goal first, then the newest. */
 export function describeFiles(
@@ -18,62 +18,94 @@ export function describeFiles(
     return [...files].sort((a, b) => (goal.get(b) ?? 0) - (goal.get(a) ?? 0) || compare(a, b));
   };
   const newest = sort(changed, (a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
-  const likely = sort(otherFiles, (a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance')).slice(
-    0,
-    MAX_OTHERS,
-  );
+  const likely = sort(
+    dropDoubtful(otherFiles, changed),
+    (a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance'),
+  ).slice(0, MAX_OTHERS);
   return {
     heading: 'Files',
-    weight: budget < SMALL_BUDGET ? 30 : 8,
+    weight: budget < SMALL_BUDGET ? 150 : 10 * Math.min(1, budget / DEFAULT_BUDGET),
     most: 3000,
     print: (bytes): Printed => {
-      const edited = printByFolder('Changed', newest, Math.floor(bytes * (likely.length === 0 ? 1 : 0.7)));
-      const used = edited.lines.reduce((sum, line) => sum + countUtf8Bytes(line) + 1, 0);
-      const others = printByFolder('Not changed', likely, bytes - used);
+      const most = printByFolder(CHANGED, newest, Math.floor(bytes * CHANGED_SHARE));
+      const edited = most.ids.length === 0 || likely.length === 0 ? printByFolder(CHANGED, newest, bytes) : most;
+      const used = countLineBytes(edited.lines);
+      const others = printByFolder(OTHERS, likely, bytes - used);
       return { lines: [...edited.lines, ...others.lines], ids: [...edited.ids, ...others.ids] };
     },
   };
 }
 
-const MAX_OTHERS = 20;
+/** With its slash; empty where the path has none. */
+function folderOf(path: string): string {
+  return path.slice(0, Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1);
+}
 
-function printByFolder(label: string, files: readonly Fact[], bytes: number): Printed {
+/** Of files that nobody opened, only those in a folder where others were: what else looks like a path may be none. */
+function dropDoubtful(files: readonly Fact[], changed: readonly Fact[]): Fact[] {
+  const opened = [...changed, ...files.filter(({ status }) => status !== 'mentioned')];
+  const known = new Set(opened.map(({ text }) => folderOf(text)).filter((folder) => folder !== ''));
+  return files.filter((fact) => fact.status !== 'mentioned' || known.has(folderOf(fact.text)));
+}
+
+const MAX_OTHERS = 20;
+const CHANGED = 'Changed';
+const OTHERS = 'Read or named';
+const CHANGED_SHARE = 0.7;
+/** For how many of how many. */
+const COUNT_BYTES = 12;
+
+/** Of changed files it says how many have no room. */
+function printByFolder(label: typeof CHANGED | typeof OTHERS, files: readonly Fact[], bytes: number): Printed {
   const folders = new Map<string, string[]>();
   const ids: string[] = [];
-  let left = bytes - label.length - QUOTE.length;
+  const root = findSharedRoot(files.map(({ text }) => revealControls(text)));
+  const where = root === '' ? ': ' : ` below ${root}: `;
+  let left = bytes - countUtf8Bytes(`${label}${where}`) - QUOTE.length - (label === CHANGED ? COUNT_BYTES : 0);
   for (const fact of files) {
-    const path = revealControls(fact.text);
-    const at = Math.max(path.lastIndexOf('/'), path.lastIndexOf('\\')) + 1;
-    const folder = path.slice(0, at);
-    const text = `${path.slice(at)}${describeFile(fact)}`;
+    const path = revealControls(fact.text).slice(root.length);
+    const folder = folderOf(path);
+    const text = `${path.slice(folder.length)}${describeFile(fact)}`;
     const size = countUtf8Bytes(text) + 2 + (folders.has(folder) ? 0 : countUtf8Bytes(folder) + QUOTE.length + 5);
     if (size > left) continue;
     left -= size;
     folders.set(folder, [...(folders.get(folder) ?? []), text]);
     ids.push(fact.id);
   }
+  const count = label === CHANGED && ids.length < files.length ? ` (${ids.length} of ${files.length})` : '';
   const lines = [...folders].map(
     ([folder, names], at) =>
-      `${QUOTE}${at === 0 ? `${label}: ` : '  '}${folder === '' ? '' : `${folder}: `}${names.join(', ')}`,
+      `${QUOTE}${at === 0 ? `${label}${count}${where}` : '  '}${folder === '' ? '' : `${folder}: `}${names.join(', ')}`,
   );
   return { lines, ids };
 }
 
+const SHORTEST_ROOT = 20;
+
+/** The folder that all of some absolute paths are in, where naming it once saves bytes; else empty. */
+function findSharedRoot(paths: readonly string[]): string {
+  const [first = [], ...others] = paths.map((path) => path.split('/').slice(0, -1));
+  const own = first.findIndex((part, at) => others.some((parts) => parts[at] !== part));
+  const root = `${first.slice(0, own === -1 ? first.length : own).join('/')}/`;
+  return others.length > 0 && root.startsWith('/') && root.length >= SHORTEST_ROOT ? root : '';
+}
+
 function describeFile(fact: Fact): string {
-  const edits = readNumber(fact, 'edits');
+  const [edits, begun] = [readNumber(fact, 'edits'), readNumber(fact, 'begun')];
   const declared = Array.isArray(fact.detail?.declared)
     ? fact.detail.declared.slice(0, 3).map((name) => revealControls(String(name)))
     : [];
   const marks = [
     ...(fact.status === 'created' ? ['new'] : []),
-    ...(fact.status === 'deleted' ? ['deleted'] : []),
-    ...(edits > 0 ? [edits === 1 ? '1 edit' : `${edits} edits`] : []),
-    ...(edits === 0 && readNumber(fact, 'failures') > 0 ? ['edit failed'] : []),
+    ...(fact.status === 'deleted' || fact.status === 'committed' ? [fact.status] : []),
+    ...(edits > 0 ? [countNouns(edits, 'edit')] : []),
+    ...(begun > 0 ? [`${begun === 1 ? 'an edit' : `${begun} edits`} begun, no result seen`] : []),
+    ...(edits + begun === 0 && readNumber(fact, 'failures') > 0 ? ['edit failed'] : []),
     ...(fact.status === 'read' ? ['read'] : []),
     ...(fact.status === 'mentioned' ? ['named'] : []),
     ...(declared.length === 0 ? [] : [`declares ${declared.join(', ')}`]),
   ];
-  return marks.length === 0 ? '' : ` (${marks.join('; ')})`;
+  return `${marks.length === 0 ? '' : ` (${marks.join('; ')})`}${printNow(fact.detail?.now)}`;
 }
 
 const MAX_COMMAND_BYTES = 90;
@@ -83,10 +115,12 @@ const COMMANDS_PER_LINE = 3;
 export function describeCommands({ commands, commits, links, state }: Account, budget: number): Block {
   // Where it stands tells the commits; older handovers do not say where it stands.
   const references = state === null ? [...commits, ...links] : links;
-  const ranked = [...commands].sort((a, b) => rateCommand(b) - rateCommand(a));
+  // What only failed, and checks nothing, is not worth running again.
+  const useful = commands.filter(({ kind, status }) => kind === 'check' || status !== 'failed');
+  const ranked = useful.sort((a, b) => rateCommand(b) - rateCommand(a));
   return {
     heading: 'Commands',
-    weight: budget < SMALL_BUDGET ? 20 : 6,
+    weight: budget < SMALL_BUDGET ? 90 : 9 * Math.min(1, budget / DEFAULT_BUDGET),
     most: 900,
     print: (bytes) => {
       const shown: Fact[] = [];
@@ -117,10 +151,17 @@ function rateCommand(fact: Fact): number {
 }
 
 function printCommand(fact: Fact): string {
-  if (fact.kind === 'reference') return cleanLine(fact.text);
+  if (fact.kind === 'reference') return cleanLine(`${fact.text}${printNow(fact.detail?.now)}`);
+  const since = fact.detail?.edited === true ? ' (files were edited since)' : '';
   const status =
-    fact.status === 'failed' ? ' → FAILED' : fact.status === 'ok' && fact.kind === 'check' ? ' → passed' : '';
+    fact.kind !== 'check'
+      ? ''
+      : fact.status === 'failed'
+        ? ` → FAILED${since}`
+        : fact.status === 'ok'
+          ? ` → passed${since}`
+          : '';
   const variables = fact.detail?.environment;
   const set = Array.isArray(variables) && variables.length > 0 ? ` (env ${variables.join(', ')})` : '';
-  return cleanLine(`\`${cutAtWord(fact.text, MAX_COMMAND_BYTES)}\`${set}${status}`);
+  return cleanLine(`\`${cutAtWord(fact.text, MAX_COMMAND_BYTES)}\`${set}${status}${printNow(fact.detail?.now)}`);
 }

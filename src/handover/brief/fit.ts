@@ -1,5 +1,6 @@
-import { type MessageLine, splitMessage } from '../../model/message-lines.ts';
-import { cleanText, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
+import { isQuestion, type MessageLine, splitMessage } from '../../model/message-lines.ts';
+import { cleanText, countUtf8Bytes, makeLater } from '../../model/text.ts';
+import { prepareLines, SEPARATOR_BYTES } from './choose-lines.ts';
 
 export interface Share {
   /** What it would take, in bytes, if nothing were cut. */
@@ -28,26 +29,18 @@ export function shareOut(shares: readonly Share[], total: number): number[] {
   return got.map(Math.floor);
 }
 
-const SEPARATOR = 4;
-const SHORTEST_LINE = 60;
-const SHORTEST_ALLOWANCE = 150;
-/** A shorter line, such as "Done.", says nothing. */
-const SHORTEST_TELLING = 28;
-
 /** How languages mark what holds at a moment only. */
-const MOMENT = new RegExp(
-  [
-    "\\b(?:currently|right now|at the moment|for now|(?:is|are)(?:n't| not) (?:running|installed|pushed|committed|merged)|ready to (?:push|commit|merge|test)|uncommitted|unpushed)\\b",
-    '\\b(?:derzeit|momentan|actualmente|por ahora|atualmente|no momento|actuellement|pour l.instant|attualmente|al momento)\\b',
-    'сейчас|目前|当前|現在|今は|현재|지금',
-  ].join('|'),
-  'i',
+const getMoment = makeLater(
+  () =>
+    new RegExp(
+      [
+        "\\b(?:currently|right now|at the moment|for now|(?:is|are)(?:n't| not) (?:running|installed|pushed|committed|merged)|ready to (?:push|commit|merge|test)|uncommitted|unpushed)\\b",
+        '\\b(?:derzeit|momentan|actualmente|por ahora|atualmente|no momento|actuellement|pour l.instant|attualmente|al momento)\\b',
+        'сейчас|目前|当前|現在|今は|현재|지금',
+      ].join('|'),
+      'i',
+    ),
 );
-
-/** A question that was answered since, or a state of a moment that is over. */
-function isPassing(text: string): boolean {
-  return /[?？؟]["')*]*$/.test(text) || MOMENT.test(text);
-}
 
 export interface FitOptions {
   /** Whether code is worth its bytes here. */
@@ -56,42 +49,52 @@ export interface FitOptions {
   isOver?: boolean;
 }
 
+const SHORTEST_TELLING = 24;
+
+/** A short line without a name or a number, such as "Done." or "6. Tests", says nothing. */
+function isTelling(text: string): boolean {
+  if (/^<[^<>]*>$/.test(text)) return false;
+  return countUtf8Bytes(text) >= SHORTEST_TELLING || /[`_\d/]|\p{Ll}\p{Lu}/u.test(text.replace(/^\d+[.)] /, ''));
+}
+
+const FIRST_LINES = 200;
+const LAST_LINES = 100;
+
+/** The lines of a message that may be shown, of a very long one those at its ends; its first one where that would be none. */
+export function listLines(message: string, { code = false, isOver = false }: FitOptions = {}): MessageLine[] {
+  const all = splitMessage(cleanText(message));
+  // A question that was answered since, or a state of a moment that is over.
+  const isPassing = (text: string): boolean => isOver && (isQuestion(text) || getMoment().test(text));
+  const lines = all.filter(({ text, isCode }) => (code || !isCode) && !isPassing(text));
+  if (lines.length > FIRST_LINES + LAST_LINES) lines.splice(FIRST_LINES, lines.length - FIRST_LINES - LAST_LINES);
+  return lines.length === 0 ? all.slice(0, 1) : lines;
+}
+
+const SHORTEST_ALLOWANCE = 150;
+/** The first line says what was done. */
+const FIRST_WEIGHT = 2;
+const ITEM_WEIGHT = 1.4;
+const EMPTY_WEIGHT = 0.05;
+
+/** Items say more than what stands around them. */
+export function weighLine({ text, isItem }: MessageLine): number {
+  return (isItem ? ITEM_WEIGHT : 1) * (isTelling(text) ? 1 : EMPTY_WEIGHT);
+}
+
 /**
  * What a message says, in at most so many bytes: all of it where it fits, else the lines that say most, in their order.
  */
-export function fitMessage(
-  message: string,
-  bytes: number,
-  { code = false, isOver = false }: FitOptions = {},
-): string[] {
-  const all = splitMessage(cleanText(message));
-  const lines = all.filter((line) => (code || !line.isCode) && !(isOver && isPassing(line.text)));
-  const chosen = lines.length === 0 ? all.slice(0, 1) : lines;
-  const texts = chosen.map(({ text }) => text);
-  if (texts.reduce((sum, text) => sum + countUtf8Bytes(text) + SEPARATOR, 0) <= bytes) return texts;
-  const allowance = Math.max(SHORTEST_ALLOWANCE, Math.floor(bytes / 3));
-  const shown = new Map<number, string>();
-  let left = bytes;
-  for (const at of orderOf(chosen)) {
-    const size = Math.min(countUtf8Bytes(texts[at] ?? ''), allowance);
-    if (size + SEPARATOR > left && (left < SHORTEST_LINE || shown.size > 1)) continue;
-    const cut = cutAtWord(texts[at] ?? '', Math.min(size, left - SEPARATOR));
-    if (cut === '…' || cut === '') continue;
-    shown.set(at, cut);
-    left -= countUtf8Bytes(cut) + SEPARATOR;
-  }
-  return [...shown].sort(([a], [b]) => a - b).map(([, text]) => text);
-}
-
-/** The first line says what was done and the last one how it ended; items say more than what stands around them. */
-function orderOf(lines: readonly MessageLine[]): number[] {
-  const last = lines.length - 1;
-  const rank = ({ text, isItem }: MessageLine, at: number): number => {
-    if (countUtf8Bytes(text) < SHORTEST_TELLING) return 0;
-    if (at === 0) return 4;
-    if (at === last && !isItem) return 3;
-    return isItem ? 2 : 1;
-  };
-  const ranks = lines.map(rank);
-  return [...lines.keys()].sort((a, b) => (ranks[b] ?? 0) - (ranks[a] ?? 0) || a - b);
+export function fitMessage(message: string, bytes: number, options: FitOptions = {}): string[] {
+  const lines = listLines(message, options);
+  const texts = lines.map(({ text }) => text);
+  if (texts.reduce((sum, text) => sum + countUtf8Bytes(text) + SEPARATOR_BYTES, 0) <= bytes) return texts;
+  const choose = prepareLines(
+    lines.map((line, at) => ({
+      ...line,
+      message: 0,
+      weight: (at === 0 ? FIRST_WEIGHT : 1) * weighLine(line),
+    })),
+  );
+  const longest = Math.min(bytes - SEPARATOR_BYTES, Math.max(SHORTEST_ALLOWANCE, Math.floor(bytes / 3)));
+  return [...choose({ bytes, longest }).values()].filter((text) => text !== '' && text !== '…');
 }

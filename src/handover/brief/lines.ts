@@ -1,8 +1,21 @@
-import type { Fact } from '../../model/fact.ts';
-import { cleanLine, cleanText, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
+import { type Fact, readTold, type Told } from '../../model/fact.ts';
+import {
+  cleanLine,
+  cleanText,
+  countNouns,
+  countUtf8Bytes,
+  cutAtWord,
+  disarmFrames,
+  revealControls,
+} from '../../model/text.ts';
 import type { GitFacts } from '../../model/workspace.ts';
 
 export const QUOTE = '> ';
+
+/** A finished line. In a quoted one, nothing can open or close a frame of the brief or of its reader. */
+export function closeLine(line: string): string {
+  return line.startsWith(QUOTE) ? disarmFrames(line) : line;
+}
 
 /** A text as quoted lines, so that no part of it can pass for a line of the brief itself. */
 export function quoteLines(text: string): string[] {
@@ -25,30 +38,56 @@ export function printFact(fact: Fact): string[] {
   return quoteLines(`${markOf(fact)}${text}${describeSession(fact)}`);
 }
 
+/** What is so now instead of what was told before it, in place. */
+export function printNow(now: unknown): string {
+  return typeof now === 'string' ? ` [${cleanLine(now)}]` : '';
+}
+
 export function printTask(fact: Fact): string {
   const number = typeof fact.detail?.number === 'string' ? `#${cleanLine(fact.detail.number)} ` : '';
   return `${QUOTE}[${cleanLine(fact.status ?? 'open')}] ${number}${cutAtWord(cleanLine(fact.text), MAX_TASK_BYTES)}`;
 }
 
-function printRefuted({ text, detail }: Fact): string[] {
-  const because = typeof detail?.because === 'string' ? `; because: ${cleanLine(detail.because)}` : '';
+function printRefuted(fact: Fact): string[] {
   return [
-    `${QUOTE}- tried, did not work: ${cutAtWord(cleanLine(text), MAX_STATEMENT_BYTES)}${cutAtWord(because, MAX_STATEMENT_BYTES)}`,
+    `${QUOTE}- tried, did not work: ${cutAtWord(cleanLine(fact.text), MAX_STATEMENT_BYTES)}${describeReason(fact)}`,
   ];
 }
 
+/** Why it was refuted. */
+function describeReason({ status, detail }: Fact): string {
+  if (status !== 'refuted' || typeof detail?.because !== 'string') return '';
+  return cutAtWord(`; because: ${cleanLine(detail.because)}`, MAX_STATEMENT_BYTES);
+}
+
 /** Begins what somebody else said. */
-export const IMPORTED_MARK = '- (imported, unverified) ';
+const IMPORTED_MARK = '- (imported, unverified) ';
+
+/** The same, with the name of the sender where a person said it. */
+export function markImported(told: Pick<Told, 'origin' | 'by'> | null): string {
+  if (told?.origin !== 'human') return IMPORTED_MARK;
+  return `- (imported, said by ${cleanLine(told.by ?? 'its sender').replace(/[()]/g, '')}, unverified) `;
+}
 
 function printImported(fact: Fact): string[] {
   const status = fact.status === undefined ? '' : `[${cleanLine(fact.status)}] `;
   const text = fact.kind === 'file' ? revealControls(fact.text) : cutAtWord(fact.text, MAX_STATEMENT_BYTES);
-  return quoteLines(`${IMPORTED_MARK}${fact.kind}: ${status}${text}`);
+  const marks = `${describeReason(fact)}${printNow(fact.detail?.now)}`;
+  return indentRest(quoteLines(`${markImported(readTold(fact))}${fact.kind}: ${status}${text}${marks}`));
 }
+
+/** The lines after the first set in, so that none of them looks as if it were not marked. */
+export function indentRest(lines: readonly string[]): string[] {
+  return lines.map((line, at) => (at === 0 ? line : `${QUOTE}${INDENT}${line.slice(QUOTE.length)}`));
+}
+
+const INDENT = '  ';
 
 /** Says so where a fact is of an earlier session. */
 export function describeSession(fact: Fact): string {
-  return fact.sources[0]?.session === undefined ? '' : ' (of an earlier session)';
+  const { of } = { of: undefined, ...fact.detail };
+  const day = typeof of === 'string' ? `, ${cleanLine(of)}` : '';
+  return fact.sources[0]?.session === undefined ? '' : ` (of an earlier session${day})`;
 }
 
 /** Names the kind of a statement, and the author of what would otherwise be taken for the user's words. */
@@ -84,7 +123,7 @@ function describeHead(git: GitFacts): string {
   if (git.upstream !== null)
     parts.push(`${git.ahead ?? 0} ahead and ${git.behind ?? 0} behind ${revealControls(git.upstream)}`);
   if (git.operation !== null) parts.push(`${git.operation} in progress`);
-  parts.push(git.changed_total === null ? 'changed files unknown' : `${git.changed_total} changed files`);
+  parts.push(git.changed_total === null ? 'changed files unknown' : countNouns(git.changed_total, 'changed file'));
   return `${QUOTE}${parts.join(', ')}`;
 }
 
@@ -92,7 +131,7 @@ const LONG_MESSAGE_BYTES = 800;
 const PASTED = '[pasted text]';
 const FENCED = /```[\s\S]*?(?:```|$)/g;
 /** A line of a log, a listing or a stack. */
-const LOGGED = /^\s*(?:#\d+ +0x|at \S+ ?\(|\d{2,4}[-:/.]\d{2}|==+ ?\d|\[\d|\S+:\d+:\d+|File "|[│├└⎿⏺]|\{"|\d+ [|│+-])/;
+const LOGGED = /^\s*(?:#\d+ +0x|at \S|\d{2,4}[-:/.]\d{2}|==+ ?\d|\[\d|\S+:\d+:\d+|File "|[│├└⎿⏺]|\{"|\d+ [|│+-])/;
 const SHORTEST_LOG = 3;
 
 /** A message on one line. Logs that were pasted into a long one are left out. */

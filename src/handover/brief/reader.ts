@@ -42,17 +42,22 @@ export const READER_NAMES: readonly string[] = Object.keys(READERS);
 
 const ALIASES: ReadonlyMap<string, ReaderName> = new Map([
   ['claude', 'claude-code'],
+  ['codex-cli', 'codex'],
   ['gemini-cli', 'gemini'],
   ['qwen-code', 'qwen'],
   ['copilot-cli', 'copilot'],
   ['github-copilot', 'copilot'],
 ]);
 
+/** The name of the agent that people also call so; any other text as it is. */
+export function nameAgent(words: string): string {
+  return ALIASES.get(words.trim().toLowerCase()) ?? words;
+}
+
 /** Null for an agent that is not known. */
 export function findReader(words: string): Reader | null {
-  const text = words.trim().toLowerCase();
-  const agent = isReaderName(text) ? text : ALIASES.get(text);
-  return agent === undefined ? null : { agent, ...READERS[agent] };
+  const agent = nameAgent(words).trim().toLowerCase();
+  return isReaderName(agent) ? { agent, ...READERS[agent] } : null;
 }
 
 function isReaderName(text: string): text is ReaderName {

@@ -12,16 +12,7 @@ import {
   writeProjectFile,
 } from '../../platform/project-file.ts';
 import { pathOfCheckpoint } from '../../platform/project-folder.ts';
-import {
-  assertStepName,
-  findDuplicate,
-  formatCheckpoint,
-  formatRunTime,
-  NO_RUN,
-  parseCheckpoint,
-  type RunState,
-  type StepRecord,
-} from './checkpoint-file.ts';
+import * as checkpointFile from './checkpoint-file.ts';
 import type { ResumeCode } from './resume-code.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
@@ -61,10 +52,10 @@ export class Checkpoint {
   }
 
   /** A missing file means no run; a damaged one is an error. */
-  load(): RunState {
+  load(): checkpointFile.RunState {
     try {
       const bytes = readProjectFile(this.path, MAX_BYTES);
-      return bytes === null ? NO_RUN : parseCheckpoint(bytes.toString('utf8'), this.path);
+      return bytes === null ? checkpointFile.NO_RUN : checkpointFile.parseCheckpoint(bytes.toString('utf8'), this.path);
     } catch (cause) {
       if (!isErrno(cause) && !(cause instanceof HandoverError)) throw cause;
       if (cause.code === 'HANDOVER_CHECKPOINT_DAMAGED') throw cause;
@@ -75,9 +66,9 @@ export class Checkpoint {
   }
 
   /** Or resumes an interrupted run: done steps stay done; `changes` lists steps that were added or dropped. */
-  start(names: readonly string[], options: StartOptions = {}): RunState {
-    for (const name of names) assertStepName(name);
-    const twice = findDuplicate(names);
+  start(names: readonly string[], options: StartOptions = {}): checkpointFile.RunState {
+    for (const name of names) checkpointFile.assertStepName(name);
+    const twice = checkpointFile.findDuplicate(names);
     if (twice !== undefined)
       throw new HandoverError('HANDOVER_INPUT_INVALID', `two steps have the same name, "${twice}"`, {
         hint: 'Give each step its own name.',
@@ -89,11 +80,11 @@ export class Checkpoint {
     });
   }
 
-  markDone(name: string, effect: string | null = null): RunState {
+  markDone(name: string, effect: string | null = null): checkpointFile.RunState {
     return this.record({ done: { name, effect } });
   }
 
-  complete(): RunState {
+  complete(): checkpointFile.RunState {
     return this.record({ completed: true });
   }
 
@@ -106,9 +97,12 @@ export class Checkpoint {
   }
 
   /** Records several events in one write. */
-  record(news: StepNews): RunState {
-    for (const name of [news.done?.name, news.failed?.name, news.started]) if (name !== undefined) assertStepName(name);
-    return this.#withLock(() => this.#write(applyNews(this.load(), news, formatRunTime(this.machine.clock.now()))));
+  record(news: StepNews): checkpointFile.RunState {
+    for (const name of [news.done?.name, news.failed?.name, news.started])
+      if (name !== undefined) checkpointFile.assertStepName(name);
+    return this.#withLock(() =>
+      this.#write(applyNews(this.load(), news, checkpointFile.formatRunTime(this.machine.clock.now()))),
+    );
   }
 
   /** Exclusive until released, so that no step is run by two processes. Fails at once while another holds it. */
@@ -123,32 +117,32 @@ export class Checkpoint {
     };
   }
 
-  #begin(names: readonly string[], inputs: ReadonlyMap<string, string>): RunState {
+  #begin(names: readonly string[], inputs: ReadonlyMap<string, string>): checkpointFile.RunState {
     const now = this.machine.clock.now();
     const id = makeHandoverId(now, this.machine.random.bytes(3));
     return {
       status: 'in_progress',
       steps: new Map(names.map((name) => [name, 'pending'])),
-      startedAt: formatRunTime(now),
+      startedAt: checkpointFile.formatRunTime(now),
       finishedAt: null,
       run: { id, attempts: 1, steps: new Map(), changes: [], inputs: new Map(inputs) },
     };
   }
 
   /** A damaged checkpoint is renamed and kept. */
-  #setAside(): RunState {
+  #setAside(): checkpointFile.RunState {
     try {
       this.load();
     } catch (error) {
       if (!(error instanceof HandoverError) || error.code !== 'HANDOVER_CHECKPOINT_DAMAGED') throw error;
-      const time = formatRunTime(this.machine.clock.now()).replace(/[:.+]/g, '');
+      const time = checkpointFile.formatRunTime(this.machine.clock.now()).replace(/[:.+]/g, '');
       moveFileDurably(this.path, `${this.path}.damaged-${time}`);
     }
-    return NO_RUN;
+    return checkpointFile.NO_RUN;
   }
 
-  #write(state: RunState): RunState {
-    writeProjectFile(this.path, formatCheckpoint(state));
+  #write(state: checkpointFile.RunState): checkpointFile.RunState {
+    writeProjectFile(this.path, checkpointFile.formatCheckpoint(state));
     return state;
   }
 
@@ -171,7 +165,7 @@ export class Checkpoint {
 }
 
 /** The interrupted run with the steps and inputs of the new one. */
-function continueRun(before: RunState, fresh: RunState): RunState {
+function continueRun(before: checkpointFile.RunState, fresh: checkpointFile.RunState): checkpointFile.RunState {
   if (fresh.run === null) return before;
   const added = [...fresh.steps.keys()].filter((name) => !before.steps.has(name));
   const removed = [...before.steps.keys()].filter((name) => !fresh.steps.has(name));
@@ -196,14 +190,14 @@ function continueRun(before: RunState, fresh: RunState): RunState {
   };
 }
 
-export function listPending({ steps }: RunState): string[] {
+export function listPending({ steps }: checkpointFile.RunState): string[] {
   return [...steps].filter(([, state]) => state !== 'done').map(([name]) => name);
 }
 
-function applyNews(before: RunState, news: StepNews, now: string): RunState {
+function applyNews(before: checkpointFile.RunState, news: StepNews, now: string): checkpointFile.RunState {
   const steps = new Map(before.steps);
   const records = new Map(before.run?.steps ?? []);
-  const change = (name: string, to: Partial<StepRecord>): void => {
+  const change = (name: string, to: Partial<checkpointFile.StepRecord>): void => {
     records.set(name, { ...(records.get(name) ?? NEW_RECORD), ...to });
   };
   if (news.done !== undefined) {
@@ -217,7 +211,7 @@ function applyNews(before: RunState, news: StepNews, now: string): RunState {
     const attempts = (records.get(news.started)?.attempts ?? 0) + 1;
     change(news.started, { attempts, started_at: now, error: null });
   }
-  const state: RunState = {
+  const state: checkpointFile.RunState = {
     ...before,
     status: before.status === 'none' ? 'in_progress' : before.status,
     startedAt: before.startedAt ?? now,

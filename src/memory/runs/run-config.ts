@@ -1,10 +1,10 @@
-import { isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { join, resolve } from 'node:path';
 import * as v from 'valibot';
-import { HandoverError } from '../../errors.ts';
-import { isFolder, pathExists, resolveRealPath } from '../../platform/folders.ts';
+import { catchIf, HandoverError, isHandoverError, notFoundError } from '../../errors.ts';
+import { isFolder, isInside, isLexicallyInside, pathExists, resolveRealPath } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 import { findConfigFolder } from '../../platform/paths.ts';
-import { expandTilde } from '../../platform/pause.ts';
+import { expandTilde, findPause, type Pause, pauseError } from '../../platform/pause.ts';
 import { type Backend, readPublishSettings } from '../../platform/publish-settings.ts';
 import {
   type ConfigFile,
@@ -118,11 +118,13 @@ export function readRunConfig(machine: Machine, root: string, named?: string): R
   const steps = readSteps(file);
   assertStepsAreAllowed(file, steps ?? [], machine);
   const place = (text: string): string => resolvePath(text, file, root, machine);
+  const placeMemory = (named: string | undefined): string =>
+    named === undefined ? join(root, MEMORY_FOLDER) : (resolveRealPath(place(named)) ?? place(named));
   const publishes = backend !== null && backend !== 'none';
   const userPause = file === user ? undefined : parseSection(user, 'handover', HandoverSection).pause_file;
   return {
     path: path ?? (user.sections.size === 0 ? null : user.path),
-    memoryDir: place(section.memory_dir ?? MEMORY_FOLDER),
+    memoryDir: placeMemory(section.memory_dir),
     tag: section.tag ?? DEFAULT_TAG,
     checkpoint: section.checkpoint === undefined ? null : place(section.checkpoint),
     pauseFiles: [section.pause_file, userPause].filter((each) => each !== undefined),
@@ -141,12 +143,18 @@ export function findMemoryDir(machine: Machine, root: string): string {
 
 /** Null when the settings cannot be used. */
 export function readUsableConfig(machine: Machine, root: string): RunConfig | null {
-  try {
-    return readRunConfig(machine, root);
-  } catch (error) {
-    if (error instanceof HandoverError) return null;
-    throw error;
-  }
+  return catchIf(isHandoverError, null, () => readRunConfig(machine, root));
+}
+
+/** For commands that write without a run. Unreadable settings are an error: they could name a PAUSE file. */
+export function assertNotPaused(machine: Machine, root: string): void {
+  const pause = findPause(machine, root, readRunConfig(machine, root).pauseFiles);
+  if (pause !== null) throw pauseError(pause);
+}
+
+/** For commands that mainly read: with unreadable settings only the default PAUSE files count. */
+export function findUsualPause(machine: Machine, root: string): Pause | null {
+  return findPause(machine, root, readUsableConfig(machine, root)?.pauseFiles ?? []);
 }
 
 function readSteps(file: ConfigFile): readonly StepDeclaration[] | null {
@@ -164,16 +172,14 @@ export function nameOfStep({ kind, name }: StepDeclaration): string {
 const SECTIONS: readonly string[] = ['handover', 'note', 'backend', 'step'];
 
 function assertSectionsAreKnown({ path, sections }: ConfigFile): void {
-  const strange = [...sections.keys()].find((name) => !SECTIONS.includes(name));
-  if (strange === undefined) return;
-  throw configError(path, `has "${strange}", which is none of: ${SECTIONS.join(', ')}`);
+  const unknown = [...sections.keys()].find((name) => !SECTIONS.includes(name));
+  if (unknown === undefined) return;
+  throw configError(path, `has "${unknown}", which is none of: ${SECTIONS.join(', ')}`);
 }
 
 function requireFile(path: string): string {
   if (pathExists(path) && !isFolder(path)) return path;
-  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, {
-    hint: 'Name the file that declares the steps: handover run --config FILE',
-  });
+  throw notFoundError(`there is no file ${path}`, 'Name the file that declares the steps: handover run --config FILE');
 }
 
 /** Steps that run programs or write the user's work to a file. */
@@ -183,9 +189,8 @@ function assertStepsAreAllowed(file: ConfigFile, steps: readonly StepDeclaration
   const kind = steps.find((step) => USER_ONLY_KINDS.includes(step.kind))?.kind;
   if (kind === undefined || isUserFile(file, machine)) return;
   const message = `${file.path} declares a step of kind "${kind}", which may not be run from there`;
-  throw new HandoverError('HANDOVER_PERMISSION', message, {
-    hint: `Anybody who can change the project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name it with --config.`,
-  });
+  const hint = `Anybody who can change the project could have put it there. Move the steps to a file in ${findConfigFolder(machine)}, and name it with --config.`;
+  throw new HandoverError('HANDOVER_PERMISSION', message, { hint });
 }
 
 function isUserFile({ path }: ConfigFile, machine: Machine): boolean {
@@ -198,16 +203,6 @@ function resolvePath(text: string, file: ConfigFile, root: string, machine: Mach
   if (isUserFile(file, machine) || !isInside(file.path, root)) return path;
   if (isLexicallyInside(path, root) && (!pathExists(path) || isInside(path, root))) return path;
   const message = `${file.path} names ${text}, which is outside the project`;
-  throw new HandoverError('HANDOVER_PATH_UNSAFE', message, {
-    hint: 'The settings of a project may name only paths inside it. Name the folder in your own settings instead.',
-  });
-}
-
-function isInside(path: string, folder: string): boolean {
-  return isLexicallyInside(resolveRealPath(path) ?? path, resolveRealPath(folder) ?? folder);
-}
-
-function isLexicallyInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+  const hint = 'The settings of a project may name only paths inside it. Name the folder in your own settings instead.';
+  throw new HandoverError('HANDOVER_PATH_UNSAFE', message, { hint });
 }

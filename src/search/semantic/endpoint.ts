@@ -81,9 +81,8 @@ function readVectors(url: URL, text: string, count: number): Float32Array[] {
 function findUrl({ url }: SemanticSettings): URL {
   const safe = parseSafeUrl(url);
   if (safe !== null) return new URL(`${safe.href.replace(/\/+$/, '')}/embeddings`);
-  throw unconfiguredError('search.meaning.url is not an address to send text to', {
-    hint: 'Use an https:// address without user, query or fragment; http:// is allowed for this machine only.',
-  });
+  const hint = 'Use an https:// address without user, query or fragment; http:// is allowed for this machine only.';
+  throw unconfiguredError('search.meaning.url is not an address to send text to', { hint });
 }
 
 export function unconfiguredError(message: string, { hint }: { hint: string }): HandoverError {
@@ -119,7 +118,6 @@ function statusError(url: URL, status: number): HandoverError {
 }
 
 function answerError(url: URL, what: string): HandoverError {
-  return new HandoverError('HANDOVER_REMOTE_REFUSED', `${url.origin}${url.pathname} answered with ${what}`, {
-    hint: 'Check that url and model in [search.meaning] of your config.toml name an embedding model.',
-  });
+  const hint = 'Check that url and model in [search.meaning] of your config.toml name an embedding model.';
+  return new HandoverError('HANDOVER_REMOTE_REFUSED', `${url.origin}${url.pathname} answered with ${what}`, { hint });
 }

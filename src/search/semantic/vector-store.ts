@@ -3,6 +3,7 @@ import { catchIf } from '../../errors.ts';
 import { sha256Hex } from '../../model/hash.ts';
 import { type CacheDatabase, isCacheDamage, numberIn, openCacheFile, textIn } from '../../platform/cache-database.ts';
 import { moveFile } from '../../platform/cache-file.ts';
+import { inTransaction } from '../../platform/cache-writer.ts';
 import { ensurePrivateFile, makeTempPath, removeFile } from '../../platform/durable-file.ts';
 import { ensurePrivateFolder } from '../../platform/folders.ts';
 import { loadSqlDriver, loadVectorExtension, type SqlDatabase, type SqlDriver } from '../../platform/sqlite.ts';
@@ -172,14 +173,7 @@ export class VectorStore {
   }
 
   #inTransaction(work: () => void): void {
-    this.#database.exec('BEGIN');
-    try {
-      work();
-    } catch (error) {
-      this.#database.exec('ROLLBACK');
-      throw error;
-    }
-    this.#database.exec('COMMIT');
+    inTransaction(this.#database, work, 'BEGIN');
   }
 }
 

@@ -43,7 +43,9 @@ export type SessionText = { head: SessionHead; passages: Passage[] };
 const FORMAT = 'session-text/1';
 const HeadLine = v.strictObject({ format: v.literal(FORMAT), ...SessionHead.entries });
 const NumberOrNull = v.nullable(v.number());
-const PassageLine = v.strictTuple([v.number(), NumberOrNull, NumberOrNull, v.picklist(SPEAKERS), v.string()]);
+const COMMON = [v.number(), NumberOrNull, NumberOrNull, v.picklist(SPEAKERS), v.string()] as const;
+/** A call has its tool as well. */
+const PassageLine = v.union([v.strictTuple(COMMON), v.strictTuple([...COMMON, v.string()])]);
 
 const SUFFIX = '.gz';
 const MAX_BYTES = 256 * 1024 * 1024;
@@ -55,7 +57,9 @@ export function nameText({ agent, id }: Pick<SessionHead, 'agent' | 'id'>): stri
 
 /** A part of an archive is a gzip member of its own, so that more can be appended. */
 export function packPart(head: SessionHead, passages: readonly Passage[]): Buffer {
-  const lines = passages.map((one) => JSON.stringify([one.line, one.offset, one.at, one.speaker, one.text]));
+  const lines = passages.map(({ line, offset, at, speaker, text, tool }) =>
+    JSON.stringify([line, offset, at, speaker, text, ...(tool === undefined ? [] : [tool])]),
+  );
   return gzipSync([JSON.stringify({ format: FORMAT, ...head }), ...lines, ''].join('\n'));
 }
 
@@ -86,8 +90,8 @@ function parseLines(text: string): SessionText | null {
     if (row === '') continue;
     const parsed: unknown = JSON.parse(row);
     if (Array.isArray(parsed)) {
-      const [line, offset, at, speaker, piece] = v.parse(PassageLine, parsed);
-      passages.push({ line, offset, at, speaker, text: piece });
+      const [line, offset, at, speaker, piece, tool] = v.parse(PassageLine, parsed);
+      passages.push({ line, offset, at, speaker, ...(tool === undefined ? {} : { tool }), text: piece });
     } else {
       const { format: _, ...rest } = v.parse(HeadLine, parsed);
       head = rest;

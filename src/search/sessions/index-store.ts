@@ -24,11 +24,11 @@ import type { Passage } from './passage.ts';
 import {
   CREATE_TABLES,
   findReading,
+  listPassages,
   listSessions,
-  PASSAGES,
-  readPassageRow,
   SESSION_INDEX,
   SessionIndexWriter,
+  type SessionRow,
 } from './session-index.ts';
 import type { SessionTextStore, SyncOptions } from './sync.ts';
 
@@ -49,10 +49,7 @@ function findInIndex(store: Store, driver: SqlDriver, name: string): SessionText
     try {
       const session = listSessions(database).find((known) => known.name === name);
       if (session === undefined) return null;
-      const passages = database
-        .prepare(`SELECT ${PASSAGES.columns} FROM passages WHERE session = ? ORDER BY place`)
-        .all(session.key)
-        .map((row) => readPassageRow(row).passage);
+      const passages = listPassages(database, session.key, {}).map(({ passage }) => passage);
       return passages.length === session.passages ? { head: session.head, passages } : null;
     } finally {
       database.close();
@@ -92,24 +89,40 @@ export function rebuildSessionIndex(store: Store, driver: SqlDriver, isWhole: bo
   });
 }
 
+export interface IndexStore extends SessionTextStore {
+  /** Read once and again after a change: parsing them takes longer than a search. */
+  sessions(): readonly SessionRow[];
+}
+
 /** The index, brought up to date with the archives. */
 export function openIndexStore(
   store: Store,
   database: SqlDatabase,
   { deadline }: Pick<SyncOptions, 'deadline'> = {},
-): SessionTextStore {
-  const change = (work: (writer: SessionIndexWriter) => void): void =>
+): IndexStore {
+  let rows: SessionRow[] | null = null;
+  const sessions = (): SessionRow[] => {
+    rows ??= listSessions(database);
+    return rows;
+  };
+  const change = (work: (writer: SessionIndexWriter) => void): void => {
+    rows = null;
     withCacheLock(store, SESSION_INDEX, () =>
       changeCache(store, { cache: SESSION_INDEX, database }, () =>
         work(new SessionIndexWriter(database, openFullText(database))),
       ),
     );
-  const { waiting, damaged } = syncArchives(store, database, { change, deadline });
+  };
+  const { waiting, damaged } = syncArchives(store, sessions(), { change, deadline });
   return {
+    sessions,
+    refresh: () => {
+      rows = null;
+    },
     waiting,
     damaged,
     known: () => {
-      const intact = listSessions(database).filter(({ name }) => !damaged.has(name));
+      const intact = sessions().filter(({ name }) => !damaged.has(name));
       return new Map(intact.map(({ name, head }) => [name, head]));
     },
     reading: (name) => findReading(database, name),
@@ -120,7 +133,7 @@ export function openIndexStore(
         writer.put({ name, head, archive, gone: false, ...text });
       }),
     settle: (live) => {
-      const wrong = listSessions(database).filter(({ name, gone }) => gone === live.has(name));
+      const wrong = sessions().filter(({ name, gone }) => gone === live.has(name));
       if (wrong.length > 0)
         change((writer) => {
           for (const session of wrong) writer.setGone(session, !live.has(session.name));
@@ -136,13 +149,13 @@ function* unpackEach(parts: readonly Buffer[]): Generator<readonly Passage[]> {
 /** Indexes archives that an interrupted process wrote, and removes what is no longer archived. */
 function syncArchives(
   store: Store,
-  database: SqlDatabase,
+  known: readonly SessionRow[],
   {
     change,
     deadline = Number.POSITIVE_INFINITY,
   }: Pick<SyncOptions, 'deadline'> & { change(work: (writer: SessionIndexWriter) => void): void },
 ): Pick<SessionTextStore, 'waiting' | 'damaged'> {
-  const sessions = new Map(listSessions(database).map((session) => [session.name, session]));
+  const sessions = new Map(known.map((session) => [session.name, session]));
   const archives = new Map(listTexts(store).map((name) => [name, identifyArchive(store, name)]));
   const removed = [...sessions.keys()].filter((name) => !archives.has(name));
   if (removed.length > 0)

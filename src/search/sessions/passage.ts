@@ -1,6 +1,6 @@
 import { isOurBrief } from '../../agents/shared/message-text.ts';
-import type { Action, Event, FileEdit } from '../../model/event.ts';
-import { cleanText } from '../../model/text.ts';
+import { type Action, type Event, type FileEdit, listActionTexts } from '../../model/event.ts';
+import { cleanLine, cleanText } from '../../model/text.ts';
 
 export const SPEAKERS = ['human', 'agent', 'tool'] as const;
 export type Speaker = (typeof SPEAKERS)[number];
@@ -13,6 +13,8 @@ export interface Passage {
   offset: number | null;
   at: number | null;
   speaker: Speaker;
+  /** Of a call: the tool that the agent called. */
+  tool?: string;
   text: string;
 }
 
@@ -23,10 +25,7 @@ const MAX_EDIT = 1000;
 /** Calls without a result after so many others will get none. */
 const MAX_IGNORED = 256;
 
-/**
- * Makes passages of redacted events. Left out are what this program put into a session or returned to it, and the files
- * that were read, which can be searched where they are.
- */
+/** Makes passages of redacted events. Left out is what this program put into a session or returned to it. */
 export class PassageMaker {
   /** The calls whose results are left out. Plain data, for checkpoints. */
   readonly unheard: Set<string>;
@@ -38,7 +37,8 @@ export class PassageMaker {
   make(event: Event): Passage[] {
     const text = cleanText(this.#describe(event)).trim();
     const at = event.at === null ? null : Date.parse(event.at);
-    const place = { line: event.ref.line, offset: null, at, speaker: nameSpeaker(event) };
+    const called = event.type === 'call' ? { tool: cleanLine(event.tool) } : {};
+    const place = { line: event.ref.line, offset: null, at, speaker: nameSpeaker(event), ...called };
     return splitText(text, MAX_PASSAGE).map((piece) => ({ ...place, text: piece }));
   }
 
@@ -48,6 +48,7 @@ export class PassageMaker {
       case 'reply':
       case 'limit':
         return event.text;
+      case 'thought':
       case 'injected':
       case 'interrupted':
         return '';
@@ -56,7 +57,7 @@ export class PassageMaker {
         return describeAction(event.tool, event.action);
       case 'result':
         if (this.unheard.delete(event.call) || isOurBrief(event.output)) return '';
-        return cutMiddle(event.output, OUTPUT_END);
+        return cutMiddle(event.output.replace(LINE_NUMBER, ''), OUTPUT_END);
       case 'plan':
         return event.items.map(({ text, status }) => `[${status}] ${text}`).join('\n');
       case 'compaction':
@@ -78,35 +79,20 @@ function nameSpeaker(event: Event): Speaker {
   return event.type === 'result' || event.type === 'limit' ? 'tool' : 'agent';
 }
 
+/** That a tool puts before each line of a file. */
+const LINE_NUMBER = /^ *\d+→/gm;
+
 const OUR_COMMAND = /(?:^|[\s;&|/])(?:agent-)?handover(?:\.cjs)?\s/;
 const OUR_TOOL = /(?:^|_)(?:agent[-_])?handover_/;
 
 function isIgnored(tool: string, action: Action): boolean {
-  if (action.kind === 'read') return true;
   return action.kind === 'command' ? OUR_COMMAND.test(action.command) : OUR_TOOL.test(tool);
 }
 
 function describeAction(tool: string, action: Action): string {
-  switch (action.kind) {
-    case 'edit':
-      return action.edits.map(describeEdit).join('\n');
-    case 'read':
-      return action.path;
-    case 'command':
-      return action.command;
-    case 'search':
-      return [action.pattern, action.path ?? ''].join(' ');
-    case 'fetch':
-      return action.url;
-    case 'delegate':
-      return action.task;
-    case 'ask':
-      return action.question;
-    case 'propose':
-      return action.text;
-    case 'other':
-      return [tool, ...action.texts.map((text) => cutMiddle(text, MAX_EDIT / 2))].join(' ');
-  }
+  if (action.kind === 'edit') return action.edits.map(describeEdit).join('\n');
+  if (action.kind !== 'other') return listActionTexts(action).join(' ');
+  return [tool, ...action.texts.map((text) => cutMiddle(text, MAX_EDIT / 2))].join(' ');
 }
 
 function describeEdit({ path, to, after }: FileEdit): string {

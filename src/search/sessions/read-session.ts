@@ -1,12 +1,12 @@
 import * as v from 'valibot';
 import { type Agent, type FoundSession, startReadStats } from '../../agents/agent.ts';
-import { findSessions } from '../../agents/find-session.ts';
+import { findSessions, pickSession, titleSessions } from '../../agents/find-session.ts';
 import { loadAgent } from '../../agents/table.ts';
-import { hashPrefix, holdsSecret, identifyReading, isSameBeginning } from '../../agents/transcript-checkpoint.ts';
-import { HandoverError } from '../../errors.ts';
+import { hashPrefix, holdsSecret, identifyReading } from '../../agents/transcript-checkpoint.ts';
+import { notFoundError } from '../../errors.ts';
 import type { Event } from '../../model/event.ts';
 import { sha256Bytes, sha256Hex } from '../../model/hash.ts';
-import { cleanLine, cutToBytes } from '../../model/text.ts';
+import { quoteInput } from '../../model/text.ts';
 import { decodePlainData, encodePlainData } from '../../platform/cache-file.ts';
 import { type FileStat, statFile } from '../../platform/external-file.ts';
 import { type Line, type Position, readLines, startOfFile } from '../../platform/lines.ts';
@@ -38,6 +38,8 @@ export interface TextSource {
 
 /** The text of a session as parts of an archive. Never all in one, because a session may be long. */
 export interface NewText {
+  /** With a title that holds none of the secrets found. */
+  head: SessionHead;
   /** How many bytes and passages at the beginning of the archive stay as they are. */
   stays: { bytes: number; passages: number };
   parts: Buffer[];
@@ -85,7 +87,8 @@ function readWhole({ agent, session, head, redactor }: TextSource): NewText {
   const maker = new PassageMaker();
   for (const event of agent.readEvents(session, startReadStats()))
     collector.add(maker.make(redactEvent(event, redactor)));
-  return { stays: { bytes: 0, passages: 0 }, parts: [...collector.finish(), packPart(head, [])], checkpoint: null };
+  const [parts, shown] = [collector.finish(), redactTitle(head, redactor)];
+  return { head: shown, stays: { bytes: 0, passages: 0 }, parts: [...parts, packPart(shown, [])], checkpoint: null };
 }
 
 /** Null when the transcript cannot be read in this way. */
@@ -124,9 +127,10 @@ function readOn(
     const ending = new PartCollector(head, redactor);
     if (!transcript.finish(collectIn(ending))) return null;
     if (redactor.hasLearnt && checkpoint !== undefined) return null;
-    const parts = solid.finish();
+    const [parts, shown] = [solid.finish(), redactTitle(head, redactor)];
     // The last part has the head as it is now, also when there are no new passages.
-    const text: NewText = { stays, parts: [...parts, ...ending.finish(), packPart(head, [])], checkpoint: null };
+    const allParts = [...parts, ...ending.finish(), packPart(shown, [])];
+    const text: NewText = { head: shown, stays, parts: allParts, checkpoint: null };
     if (bookmark === null || redactor.hasLearnt) return text;
     const grown = {
       bytes: stays.bytes + parts.reduce((sum, part) => sum + part.length, 0),
@@ -163,7 +167,7 @@ function findCheckpoint(source: TranscriptSource): Checkpoint | null {
   if (!sha256Bytes(identifyReading(source), data).equals(checkpoint.subarray(0, CHECKSUM_BYTES))) return null;
   const { success, output } = v.safeParse(Checkpoint, decodePlainData(data));
   if (!success || output.settings !== redactor.settingsIdentity || output.archive !== sha256Hex(archive)) return null;
-  return isSameBeginning(source, output.bookmark.position.offset, output.prefix) ? output : null;
+  return hashPrefix(source, output.bookmark.position.offset) === output.prefix ? output : null;
 }
 
 /** Passages of an event may come after later lines, but not much. */
@@ -235,45 +239,37 @@ class PartCollector {
     if (this.#open.length > 0) this.#close();
     if (!this.#redactor.hasLearnt) return this.#parts;
     const redact = (each: Passage): Passage => ({ ...each, text: this.#redactor.redactText(each.text) });
-    return this.#parts.map((part) => packPart(this.#head, unpackParts(part)?.passages.map(redact) ?? []));
+    const head = redactTitle(this.#head, this.#redactor);
+    return this.#parts.map((part) => packPart(head, unpackParts(part)?.passages.map(redact) ?? []));
   }
+}
+
+/** A title is often made of the first prompt, and may hold what only a later text shows to be a secret. */
+function redactTitle(head: SessionHead, redactor: Redactor): SessionHead {
+  return head.title === null ? head : { ...head, title: redactor.redactText(head.title, { byHuman: true }) };
 }
 
 /** `gone`: the agent has deleted the session, and this is its archive. */
 export type SessionView = SessionText & { gone: boolean };
 
-/** The text of a session, without secrets, by its id or the beginning of it. Nothing is written. */
+/** The text of a session, without secrets, by its id, or the beginning or end of it. Nothing is written. */
 export async function openSession(store: Store, words: string): Promise<SessionView> {
   const wanted = words.trim();
-  const live = pickById(await findSessions(store.machine), wanted);
-  if (live !== null) return { ...(await readLive(store, live)), gone: false };
+  const live = pickSession(await findSessions(store.machine), wanted);
+  const [titled] = live === null ? [] : await titleSessions([live], store.machine);
+  if (titled !== undefined) return { ...(await readLive(store, titled)), gone: false };
   const heads = listTexts(store).flatMap((name) => readText(store, name)?.head ?? []);
-  const archived = pickById(heads, wanted);
+  const archived = pickSession(heads, wanted);
   const text = archived === null ? null : readText(store, nameText(archived));
   if (text !== null) return { ...text, gone: true };
-  throw new HandoverError('HANDOVER_NOT_FOUND', `there is no session "${cutToBytes(cleanLine(wanted), 80)}"`, {
-    hint: 'List sessions: handover sessions',
-  });
-}
-
-function pickById<T extends { id: string }>(sessions: readonly T[], wanted: string): T | null {
-  const exact = sessions.find(({ id }) => id === wanted);
-  if (exact !== undefined) return exact;
-  const alike = wanted === '' ? [] : sessions.filter(({ id }) => id.startsWith(wanted));
-  const candidates = alike.map(({ id }) => id);
-  if (new Set(candidates).size < 2) return alike[0] ?? null;
-  throw new HandoverError('HANDOVER_ID_AMBIGUOUS', `${alike.length} sessions begin with "${wanted}"`, {
-    hint: `Type more of the id: ${candidates.slice(0, 3).join(', ')} …`,
-    data: { candidates },
-  });
+  throw notFoundError(`there is no session ${quoteInput(wanted)}`, 'List sessions: handover sessions');
 }
 
 async function readLive({ machine }: Store, session: FoundSession): Promise<SessionText> {
-  const head = describeSession(session, null);
-  const { parts } = readSessionText({
+  const { head, parts } = readSessionText({
     agent: await loadAgent(session.agent),
     session,
-    head,
+    head: describeSession(session, null),
     redactor: openRedactor(machine, { folder: session.cwd, makesKey: false }),
     archive: null,
     checkpoint: null,

@@ -1,31 +1,19 @@
 import { dirname, join, relative, sep } from 'node:path';
 import { HandoverError } from '../../errors.ts';
+import { findLost } from '../../handover/line-of-work.ts';
+import type { Fact } from '../../model/fact.ts';
+import type { Handover } from '../../model/handover.ts';
+import { cleanLine, countNouns, cutAtWord } from '../../model/text.ts';
 import { isAbandonedTemp, isTempName, removeFile } from '../../platform/durable-file.ts';
 import { type Entry, isTooOpen, makePrivate, walkFolder } from '../../platform/folders.ts';
+import { KNOWN_PROJECTS } from '../../platform/known-projects.ts';
 import { REDACTION_KEY } from '../../platform/secret-file.ts';
 import { quarantineFile } from '../copies.ts';
-import { finishForgetting, readHandover } from '../handovers.ts';
+import { finishForgetting, idOfLeaving, readHandover, readIntact } from '../handovers.ts';
 import { latestPlausible } from '../journal.ts';
 import { finishImports, isPendingImportName } from '../pending-imports.ts';
-import {
-  BEING_FORGOTTEN,
-  DOCUMENTS,
-  HANDOVERS,
-  HOOK_RECEIPTS,
-  HOOK_STATE,
-  idOfName,
-  JOURNAL,
-  LOCKS,
-  LOG,
-  monthOf,
-  PENDING_IMPORTS,
-  PUBLISH_STATES,
-  QUARANTINE,
-  SESSION_TEXTS,
-  SPOOL,
-  type Store,
-  TRANSCRIPT_CHECKPOINTS,
-} from '../store.ts';
+import type { Store } from '../store.ts';
+import * as places from '../store.ts';
 
 /** `damage`: a saved file is not as it was saved; `warning`: something should be fixed; `notice`: good to know. */
 export type Level = 'damage' | 'warning' | 'notice';
@@ -54,12 +42,13 @@ export type IntactHandovers = Map<string, string>;
 /** `newer`: how many handovers a newer version wrote. */
 export type FileCheck = { findings: Finding[]; intact: IntactHandovers; handoverFiles: number; newer: number };
 
-export type CheckProgress = (checked: number) => void;
+export type CheckProgress = (checked: number, total: number) => void;
 
 /** Checks every entry below the store's root: what it is, who may read it, and whether a handover is what was sealed. */
 export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
   const check: FileCheck = { findings: [], intact: new Map(), handoverFiles: 0, newer: 0 };
-  for (const entry of walkFolder(store.root)) {
+  const entries = [...walkFolder(store.root)];
+  for (const [index, entry] of entries.entries()) {
     const parts = relative(store.root, entry.path).split(sep);
     const findings = [
       checkAccess(entry),
@@ -67,7 +56,7 @@ export function checkFiles(store: Store, progress?: CheckProgress): FileCheck {
       entry.kind === 'file' ? checkFile(store, entry, parts, check) : null,
     ];
     check.findings.push(...findings.filter((finding) => finding !== null));
-    progress?.(check.handoverFiles);
+    progress?.(index + 1, entries.length);
   }
   return check;
 }
@@ -86,29 +75,32 @@ function checkAccess(entry: Entry): Finding | null {
 }
 
 const FOLDERS = new RegExp(
-  `^(?:|${HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${JOURNAL}|${LOCKS}|${BEING_FORGOTTEN}|${PENDING_IMPORTS}|${TRANSCRIPT_CHECKPOINTS}|${HOOK_RECEIPTS}|${PUBLISH_STATES}|${SESSION_TEXTS}|${SPOOL}|${LOG}|${DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${HOOK_STATE}|${QUARANTINE})(?:/.*)?)$`,
+  `^(?:|${places.HANDOVERS}(?:/\\d{4}(?:/(?:0[1-9]|1[0-2]))?)?|${places.JOURNAL}|${places.LOCKS}|${places.BEING_FORGOTTEN}|${places.PENDING_IMPORTS}|${places.TRANSCRIPT_CHECKPOINTS}|${places.HOOK_RECEIPTS}|${places.PUBLISH_STATES}|${places.REMOTES}(?:/.*)?|${places.SESSION_TEXTS}|${places.SPOOL}|${places.LOG}|${places.DOCUMENTS}(?:/p-\\w+(?:/\\w+\\.md)?)?|(?:${places.HOOK_STATE}|${places.QUARANTINE})(?:/.*)?)$`,
   's',
 );
 
 function checkFolder({ path, name }: Entry, place: string): Finding | null {
   if (FOLDERS.test(place)) return null;
-  if (idOfName(name) !== null) return describeDamage(path, `${path} is a folder with the name of a handover`);
+  if (places.idOfName(name) !== null) return describeDamage(path, `${path} is a folder with the name of a handover`);
   return warn('unknown-folder', path, `${path} is not a folder of the store`);
 }
 
 /** Folders whose files are checked elsewhere, or can be made again. */
 const SKIPPED = [
-  JOURNAL,
-  LOCKS,
-  TRANSCRIPT_CHECKPOINTS,
-  HOOK_RECEIPTS,
-  HOOK_STATE,
-  SPOOL,
-  LOG,
-  DOCUMENTS,
-  PUBLISH_STATES,
-  SESSION_TEXTS,
+  places.JOURNAL,
+  places.LOCKS,
+  places.TRANSCRIPT_CHECKPOINTS,
+  places.HOOK_RECEIPTS,
+  places.HOOK_STATE,
+  places.SPOOL,
+  places.LOG,
+  places.DOCUMENTS,
+  places.PUBLISH_STATES,
+  places.REMOTES,
+  places.SESSION_TEXTS,
 ];
+
+const OWN_FILES = [REDACTION_KEY, KNOWN_PROJECTS];
 
 /** Databases that can be made again, with their companion files. */
 const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-shm)?|sum)$/;
@@ -116,24 +108,24 @@ const CACHES = /^(?:index|search|sessions|vectors)\.(?:sqlite(?:-journal|-wal|-s
 function checkFile(store: Store, entry: Entry, parts: readonly string[], check: FileCheck): Finding | null {
   const { path, name } = entry;
   const [area = ''] = parts;
-  const isKnown = parts.length > 1 ? SKIPPED.includes(area) : name === REDACTION_KEY || CACHES.test(name);
+  const isKnown = parts.length > 1 ? SKIPPED.includes(area) : OWN_FILES.includes(name) || CACHES.test(name);
   if (isTempName(name)) {
     const remedy = { description: 'remove it', apply: () => void removeFile(path) };
     const message = `${path} was left by a command that was stopped before it could finish`;
     return isAbandonedTemp(path) ? { ...warn('leftover', path, message), remedy } : null;
   }
-  if (area === HANDOVERS && idOfName(name) !== null) return checkHandoverFile(store, entry, check);
-  if (area === BEING_FORGOTTEN && idOfName(name) !== null)
+  if (area === places.HANDOVERS && places.idOfName(name) !== null) return checkHandoverFile(store, entry, check);
+  if (area === places.BEING_FORGOTTEN && idOfLeaving(name) !== null)
     return {
       ...warn('half-forgotten', path, `${path} was being forgotten when the command was stopped`),
       remedy: { description: 'finish forgetting it', apply: (store) => void finishForgetting(store) },
     };
-  if (area === PENDING_IMPORTS && isPendingImportName(name))
+  if (area === places.PENDING_IMPORTS && isPendingImportName(name))
     return {
       ...warn('half-imported', path, `${path} was being imported when the command was stopped`),
       remedy: { description: 'finish importing it', apply: finishImports },
     };
-  if (area === QUARANTINE) {
+  if (area === places.QUARANTINE) {
     const message = `${path} was quarantined earlier; look at it, then delete it or put it back`;
     return { ...warn('in-quarantine', path, message), level: 'notice' };
   }
@@ -141,14 +133,16 @@ function checkFile(store: Store, entry: Entry, parts: readonly string[], check: 
 }
 
 function checkHandoverFile(store: Store, { path, name }: Entry, check: FileCheck): Finding | null {
-  const id = idOfName(name) ?? '';
+  const id = places.idOfName(name) ?? '';
   check.handoverFiles++;
-  if (join(store.root, HANDOVERS, ...monthOf(id)) !== dirname(path))
+  if (join(store.root, places.HANDOVERS, ...places.monthOf(id)) !== dirname(path))
     return describeDamage(path, `${path} is in another month than its name says`);
   try {
     const handover = readHandover(store, id);
     if (handover === null) return null;
     check.intact.set(id, handover.checksum);
+    const lost = findLost(handover, listPredecessors(store, handover));
+    if (lost.length > 0) return describeBreak(path, handover, lost);
     const { created_at } = handover;
     if (Date.parse(created_at) <= latestPlausible(store.machine.clock.now())) return null;
     const message = `${path} is dated ${created_at}, in the future: a clock was wrong when it was saved`;
@@ -159,6 +153,18 @@ function checkHandoverFile(store: Store, { path, name }: Entry, check: FileCheck
     check.newer++;
     return warn('newer-handover', path, `${error.message}; update agent-handover to read it`);
   }
+}
+
+/** None of a handover that keeps no record of them: then there is nothing to compare. */
+function listPredecessors(store: Store, { previous, chain }: Handover): Handover[] {
+  if (chain === undefined) return [];
+  return [previous, chain.joined ?? null].flatMap((id) => (id === null ? [] : (readIntact(store, id) ?? [])));
+}
+
+function describeBreak(path: string, { id }: Handover, lost: readonly Fact[]): Finding {
+  const named = lost.slice(0, 3).map((fact) => `${fact.id} "${cutAtWord(cleanLine(fact.text), 80)}"`);
+  const message = `${id} does not say what became of ${countNouns(lost.length, 'fact')} of the handover before it: ${named.join(', ')}`;
+  return warn('broken-line', path, message);
 }
 
 function describeDamage(path: string, message: string): Finding {

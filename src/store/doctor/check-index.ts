@@ -93,7 +93,9 @@ function findIndexProblem(store: Store, driver: SqlDriver, intact: IntactHandove
 
 /** Call it under the lock of the cache. */
 function findSealProblem(store: Store, name: string): string | null {
-  return checkCacheSeal(store, { name }) === 'broken' ? `its bytes do not match its seal, ${name}.sum` : null;
+  return checkCacheSeal(store, { name }, { findRot: true }) === 'broken'
+    ? `its bytes do not match its seal, ${name}.sum`
+    : null;
 }
 
 function findIntegrityProblem(database: SqlDatabase): string | null {

@@ -1,5 +1,5 @@
 import { join, relative, sep } from 'node:path';
-import { HandoverError } from '../../errors.ts';
+import { type HandoverError, isHandoverError, rescue } from '../../errors.ts';
 import { isHandoverId } from '../../model/id.ts';
 import type { JournalEntry, JournalEvent } from '../../model/journal-entry.ts';
 import { writeFileDurably } from '../../platform/durable-file.ts';
@@ -34,12 +34,10 @@ export function checkJournal(
 }
 
 function readPage(path: string): JournalPage | Finding {
-  try {
-    return readJournalFile(path);
-  } catch (error) {
-    if (!(error instanceof HandoverError)) throw error;
-    return { code: 'unreadable-journal', level: 'damage', path, message: error.message, remedy: null };
-  }
+  const report = ({ message }: HandoverError): Finding => {
+    return { code: 'unreadable-journal', level: 'damage', path, message, remedy: null };
+  };
+  return rescue(isHandoverError, report, () => readJournalFile(path));
 }
 
 function collectEntries(pages: readonly (JournalPage | Finding)[]): JournalEntry[] {

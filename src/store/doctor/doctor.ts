@@ -98,7 +98,7 @@ function checkEnvironment(machine: Machine, driver: SqlDriver | null): Finding[]
   if (driver === null && machine.env.HANDOVER_SQLITE !== 'none')
     add(
       'no-index',
-      'this Node has no SQLite, so lists are read from the files; npm install @photostructure/sqlite, or Node 22, gives an index',
+      'this Node has no SQLite, so lists are read from the files; Node 22 has it, or install handover again with its optional packages',
     );
   return findings;
 }

@@ -8,7 +8,7 @@ import { type FlagValues, redactedText, text } from './flags.ts';
 export const budgetFlag = text(`Maximum tokens of the brief (${DEFAULT_BUDGET})`, 'tokens');
 
 export const briefFlags = {
-  target: text('The agent that will read it; that which runs this if left out', 'agent'),
+  target: text('The agent that will read it; default: the one that runs this', 'agent'),
   budget: budgetFlag,
   goal: redactedText('What the next session will do; guides the choice of facts'),
 } as const;

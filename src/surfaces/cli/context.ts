@@ -1,8 +1,8 @@
 import type { StricliProcess } from '@stricli/core';
 import type { Context, Progress } from '../../app/context.ts';
 import { dim } from '../../app/describe/styled-text.ts';
-import { describeMachine, type Machine } from '../../platform/machine.ts';
-import { isInputTerminal, openSink, readInput, type TextSink } from '../../platform/streams.ts';
+import { describeMachine, type Env, type Machine } from '../../platform/machine.ts';
+import { isInputTerminal, readInput, type TextSink } from '../../platform/streams.ts';
 import { createOutput, type Output, printNotice, wantsColours } from './output.ts';
 
 export interface CliContext extends Context {
@@ -13,15 +13,23 @@ export interface CliContext extends Context {
   interactive: boolean;
   /** Standard error is a terminal, where a line can be drawn over. */
   drawsProgress: boolean;
+  /** How many columns a line has. */
+  width: number;
   readInput(maxBytes: number): string | null;
   /** For what is not text. */
   stdout: TextSink;
 }
 
-export function createContext(err: Output, isTerminal: boolean): CliContext {
-  const stdout = openSink(1);
+interface Streams {
+  stdout: TextSink;
+  err: Output;
+  /** Whether standard error is a terminal. */
+  isTerminal: boolean;
+}
+
+export async function createContext({ stdout, err, isTerminal }: Streams): Promise<CliContext> {
   const machine = describeMachine();
-  const out = createOutput(stdout, wantsColours(stdout, machine.env));
+  const out = await openOutput(stdout, machine.env);
   return {
     process: {
       stdout: { write: (text) => out.block(text) },
@@ -33,11 +41,25 @@ export function createContext(err: Output, isTerminal: boolean): CliContext {
     err,
     interactive: isInputTerminal() && isTerminal,
     drawsProgress: isTerminal,
+    width: findWidth(stdout, machine.env),
     notify: (notice) => printNotice(err, notice),
     progress: (label) => (isTerminal ? drawProgress(err, machine, label) : undefined),
     readInput,
     stdout,
   };
+}
+
+export async function openOutput(sink: TextSink, env: Env): Promise<Output> {
+  const layout = sink.isTerminal ? await import('./layout.ts') : null;
+  return createOutput(sink, wantsColours(sink, env), layout);
+}
+
+const DEFAULT_WIDTH = 80;
+const MIN_WIDTH = 40;
+
+function findWidth(sink: TextSink, { COLUMNS }: Env): number {
+  const given = /^\d{1,4}$/.test(COLUMNS ?? '') ? Number(COLUMNS) : 0;
+  return Math.max(given || (sink.size()?.columns ?? DEFAULT_WIDTH), MIN_WIDTH);
 }
 
 const REDRAW_MS = 100;

@@ -51,10 +51,10 @@ async function serve(args: readonly string[]): Promise<boolean> {
 const SERVER_STARTED_MS = 5000;
 
 function saveServerCode(program: CachedProgram): void {
-  let isKept = false;
+  let isSaved = false;
   const keepOnce = (): void => {
-    if (!isKept) void saveCode(program);
-    isKept = true;
+    if (!isSaved) void saveCode(program);
+    isSaved = true;
   };
   setTimeout(keepOnce, SERVER_STARTED_MS).unref();
   process.once('beforeExit', keepOnce);

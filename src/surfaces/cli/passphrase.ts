@@ -1,7 +1,6 @@
 import { resolve } from 'node:path';
-import { usageError } from '../../app/failure.ts';
 import { parseCount } from '../../app/parse.ts';
-import { HandoverError, hasErrno } from '../../errors.ts';
+import { HandoverError, usageError } from '../../errors.ts';
 import { readDescriptor, readPath } from '../../platform/streams.ts';
 import type { CliContext } from './context.ts';
 import { conflictError, type FlagValues, text } from './flags.ts';
@@ -53,26 +52,17 @@ async function askTwice(context: CliContext): Promise<Buffer> {
 function readGiven(context: CliContext, { passphraseFile, passphraseFd }: PassphraseFlags): Buffer | null {
   if (passphraseFile !== undefined && passphraseFd !== undefined)
     throw conflictError('--passphrase-file', '--passphrase-fd');
-  if (passphraseFile !== undefined) return firstLine(readFile(resolve(context.machine.cwd, passphraseFile)));
+  if (passphraseFile !== undefined) return firstLine(readPath(resolve(context.machine.cwd, passphraseFile), MAX_BYTES));
   if (passphraseFd !== undefined) return firstLine(readDescriptor(parseCount(passphraseFd, 0), MAX_BYTES));
   return null;
 }
 
-function readFile(path: string): Buffer | null {
-  try {
-    return readPath(path, MAX_BYTES);
-  } catch (cause) {
-    if (!hasErrno(cause, 'ENOENT', 'ENOTDIR')) throw cause;
-    const hint = 'Name the file with the passphrase, or use --passphrase-fd 0 for standard input.';
-    throw new HandoverError('HANDOVER_NOT_FOUND', `there is no file ${path}`, { hint, cause });
-  }
-}
-
 function firstLine(bytes: Buffer | null): Buffer {
   if (bytes === null)
-    throw new HandoverError('HANDOVER_USAGE', `the passphrase is longer than ${MAX_BYTES} bytes`, {
-      hint: 'Is it the right file? The passphrase is its first line.',
-    });
+    throw usageError(
+      `the passphrase is longer than ${MAX_BYTES} bytes`,
+      'Is it the right file? The passphrase is its first line.',
+    );
   const end = bytes.findIndex((byte) => byte === 0x0a || byte === 0x0d);
   const line = end === -1 ? bytes : bytes.subarray(0, end);
   if (line.length > 0) return line;

@@ -32,7 +32,7 @@ export async function main(program: CachedProgram, bin: string): Promise<void> {
       saveCompiledCode(program, { warmth, machine });
     }
   } catch (error) {
-    report(error, `${agent} ${event}`);
+    await report(error, `${agent} ${event}`);
   }
   // Saves a millisecond of cleaning up, which the system does anyway.
   process.exit(0);
@@ -65,10 +65,10 @@ async function applyResult({ output, workers }: HookResult, bin: string, machine
   }
 }
 
-function report(error: unknown, where: string): void {
+async function report(error: unknown, where: string): Promise<void> {
   try {
     const machine = describeMachine(process.env, '/');
-    logFailure(findDataFolder(machine), describeFailure(error, where, machine.clock.now()));
+    logFailure(findDataFolder(machine), await describeFailure(error, where, machine.clock.now()));
   } catch {
     // There is nobody left to report to.
     process.exitCode = 0;

@@ -17,6 +17,6 @@ export async function runWorker(key: string): Promise<void> {
     const read = await readTimedInput(INPUT);
     await processJobs(store, key, 'text' in read ? parseRecord(read.text, PIPED_REPLY) : null);
   } catch (error) {
-    logFailure(store.root, describeFailure(error, 'worker', store.machine.clock.now()));
+    logFailure(store.root, await describeFailure(error, 'worker', store.machine.clock.now()));
   }
 }

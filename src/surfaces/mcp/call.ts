@@ -6,11 +6,11 @@ import type {
 } from '@modelcontextprotocol/server';
 import { describeFailure, logFailure } from '../../app/automation/records.ts';
 import type { Context } from '../../app/context.ts';
-import { cleanText } from '../../app/describe/styled-text.ts';
 import { toHandoverError } from '../../app/failure.ts';
 import type { Notice } from '../../app/notices.ts';
 import type { ErrorCode } from '../../errors.ts';
-import { cutToBytes } from '../../model/text.ts';
+import { closeLine } from '../../handover/brief/lines.ts';
+import { cutToBytes, disarmFrames, revealText } from '../../model/text.ts';
 import { findDataFolder } from '../../platform/paths.ts';
 import { type Connection, findFolder } from './connection.ts';
 
@@ -54,14 +54,26 @@ async function answer(request: Request, work: (call: Call) => Promise<Answer> | 
   const notices: Notice[] = [];
   try {
     const { text, data } = await work(await openCall(request, notices));
-    const lines = notices.flatMap(describeNotice).map((line) => `# ${cleanText(line).trim()}\n`);
+    const lines = text.trimEnd().split('\n').map(closeLine);
+    const said = notices.flatMap(describeNotice).map((line) => `# ${disarmFrames(revealText(line)).trim()}`);
     return {
-      content: [{ type: 'text', text: `${text.trimEnd()}\n${lines.join('')}` }],
-      ...(data === undefined ? {} : { structuredContent: data }),
+      content: [{ type: 'text', text: [...lines, ...said, ''].join('\n') }],
+      ...(data === undefined ? {} : { structuredContent: disarmRecord(data) }),
     };
   } catch (error) {
-    return { isError: true, content: [{ type: 'text', text: describeError(request.connection, error) }] };
+    return { isError: true, content: [{ type: 'text', text: await describeError(request.connection, error) }] };
   }
+}
+
+/** No text in data opens or closes a frame either: a client may show it to its model as it is. */
+function disarmRecord(record: object): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(record).map(([name, value]) => [name, disarmValue(value)]));
+}
+
+function disarmValue(value: unknown): unknown {
+  if (typeof value === 'string') return disarmFrames(value);
+  if (Array.isArray(value)) return value.map(disarmValue);
+  return typeof value === 'object' && value !== null ? disarmRecord(value) : value;
 }
 
 /** The same for resources and prompts: a failure becomes an error of the protocol. */
@@ -69,7 +81,7 @@ export async function serveCall<T>(request: Omit<Request, 'project'>, work: (cal
   try {
     return await work(await openCall({ ...request, project: undefined }, []));
   } catch (error) {
-    throw new Error(describeError(request.connection, error), { cause: error });
+    throw new Error(await describeError(request.connection, error), { cause: error });
   }
 }
 
@@ -103,14 +115,15 @@ const HINTS: Partial<Record<ErrorCode, string>> = {
 
 const MAX_MESSAGE_BYTES = 2000;
 
-/** For the agent. A bug of ours also goes to the log, where `handover doctor` shows it. */
-function describeError({ machine }: Connection, error: unknown): string {
+/** For the agent; what it quotes may hold a secret. A bug of ours also goes to the log, where `handover doctor` shows it. */
+async function describeError({ machine }: Connection, error: unknown): Promise<string> {
   const known = toHandoverError(error);
   if (known !== null) {
     const hint = HINTS[known.code] ?? known.hint;
-    const message = cutToBytes(known.message, MAX_MESSAGE_BYTES);
+    const { openPlainRedactor } = await import('../../redact/open-redactor.ts');
+    const message = cutToBytes(openPlainRedactor().redactText(known.message), MAX_MESSAGE_BYTES);
     return `${known.code}: ${message}${hint === undefined ? '' : `\nnext: ${hint}`}`;
   }
-  logFailure(findDataFolder(machine), describeFailure(error, 'mcp', machine.clock.now()));
+  logFailure(findDataFolder(machine), await describeFailure(error, 'mcp', machine.clock.now()));
   return 'this is a bug in agent-handover. Stored handovers are unchanged.\nnext: continue without this tool, and tell the user to run: handover doctor';
 }

@@ -1,8 +1,7 @@
-import { relative, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { McpServer } from '@modelcontextprotocol/server';
 import { AGENT_NAMES, type AgentName } from '../../agents/agent.ts';
-import { isFolder, resolveRealPath } from '../../platform/folders.ts';
+import { isFolder, isInside } from '../../platform/folders.ts';
 import type { Machine } from '../../platform/machine.ts';
 
 export interface Connection {
@@ -29,7 +28,7 @@ const ASK_MS = 2000;
 export async function findFolder(connection: Connection): Promise<string> {
   const { cwd } = connection.machine;
   const roots = await listRoots(connection);
-  return roots.some((root) => isWithin(root, cwd)) ? cwd : (roots[0] ?? cwd);
+  return roots.some((root) => isInside(cwd, root)) ? cwd : (roots[0] ?? cwd);
 }
 
 async function listRoots({ server, canAsk }: Connection): Promise<string[]> {
@@ -43,9 +42,4 @@ async function listRoots({ server, canAsk }: Connection): Promise<string[]> {
     if (error instanceof Error) return [];
     throw error;
   }
-}
-
-function isWithin(root: string, folder: string): boolean {
-  const way = relative(resolveRealPath(root) ?? root, resolveRealPath(folder) ?? folder);
-  return way !== '..' && !way.startsWith(`..${sep}`);
 }

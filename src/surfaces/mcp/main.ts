@@ -39,7 +39,9 @@ export function runServer(name: string | undefined): boolean {
   const machine = describeMachine();
   const startedMs = machine.clock.now();
   const log = (error: Error): void =>
-    logFailure(findDataFolder(machine), describeFailure(error, 'mcp', machine.clock.now()));
+    void describeFailure(error, 'mcp', machine.clock.now()).then((failure) =>
+      logFailure(findDataFolder(machine), failure),
+    );
   const handle = serveStdio(
     ({ era }) => {
       const server = new McpServer(IDENTITY, { instructions: INSTRUCTIONS });

@@ -15,7 +15,7 @@ import { findAgent } from './connection.ts';
  */
 export async function findOwnSession(call: Call, { project, root }: Place): Promise<FoundSession | null> {
   const agent = findAgent(call.connection);
-  const filter = { project: project.id, root, ...(agent === null ? {} : { agent }) };
+  const filter = { project: project.id, root, agent: agent ?? undefined };
   const sessions = await findSessions(call.machine, filter);
   for (const id of listNamed(call, root)) {
     const named = sessions.find((session) => session.id === id);

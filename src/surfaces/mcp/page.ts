@@ -33,7 +33,8 @@ export function printPage(page: Page): string {
     taken++;
   }
   const leftOut = entries.length - taken + omitted;
-  return [...lines, ...(leftOut === 0 ? [] : [`# Left out: ${more(leftOut)}`]), ''].join('\n');
+  const rest = leftOut === 0 ? [] : [`# Left out: ${more(leftOut)}`];
+  return [...lines, ...rest, ''].join('\n');
 }
 
 function countBytes(lines: readonly string[]): number {

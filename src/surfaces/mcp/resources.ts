@@ -1,12 +1,11 @@
 import { ResourceTemplate, type ServerContext } from '@modelcontextprotocol/server';
-import { findStore, withCatalog } from '../../app/context.ts';
-import { takeRows } from '../../store/catalog.ts';
-import { sortByWork } from '../../store/newest.ts';
+import { disarmFrames } from '../../model/text.ts';
 import { type Call, serveCall } from './call.ts';
 import type { Connection } from './connection.ts';
 import { DEFAULT_TOKENS } from './input.ts';
 import { briefOf } from './tools/get.ts';
 import { briefHere } from './tools/resume.ts';
+import { listNewest } from './tools/status.ts';
 
 async function readCurrent(call: Call): Promise<string> {
   const { text, place } = await briefHere(call, { budget: DEFAULT_TOKENS });
@@ -14,8 +13,8 @@ async function readCurrent(call: Call): Promise<string> {
 }
 
 async function readHandover(call: Call, id: string): Promise<string> {
-  const { pickHandover } = await import('../../app/find-handover.ts');
-  return await briefOf(call, await pickHandover(call, id), DEFAULT_TOKENS);
+  const { pickToSend } = await import('../../app/find-handover.ts');
+  return await briefOf(call, await pickToSend(call, id), DEFAULT_TOKENS);
 }
 
 const LISTED = 20;
@@ -23,10 +22,8 @@ const LISTED = 20;
 async function listHandovers(call: Call): Promise<{ uri: string; name: string; title: string }[]> {
   const { identifyProject } = await import('../../platform/project.ts');
   const { id: project } = identifyProject('.', call.machine);
-  const rows = await withCatalog(call, findStore(call), (catalog) =>
-    takeRows(sortByWork(catalog.rows({ project: { id: project } })), LISTED),
-  );
-  return rows.map(({ id, title }) => ({ uri: `handover://handover/${id}`, name: id, title }));
+  const rows = await listNewest(call, project, LISTED);
+  return rows.map(({ id, title }) => ({ uri: `handover://handover/${id}`, name: id, title: disarmFrames(title) }));
 }
 
 const CURRENT_BRIEF = 'handover://brief';

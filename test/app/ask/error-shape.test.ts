@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareErrors, normaliseError } from '../../../src/app/ask/errors.ts';
+import { compareErrors, normaliseError } from '../../../src/app/ask/error-shape.ts';
 
 const same: readonly (readonly [string, string])[] = [
   [

@@ -44,6 +44,17 @@ describe('a session of Claude Code with hooks', () => {
     await agent.end();
   });
 
+  it('gets its brief after a compaction where it was captured by resume, and by no hook', async () => {
+    const { sandbox, work } = openSandbox();
+    const session = writeSession(sandbox);
+    const agent = startAgent(sandbox);
+    await agent.call('SessionStart', session.input({ source: 'startup' }));
+    writeWork(session, work);
+    await sandbox.ok(['resume']);
+    expectBrief(await agent.receive('SessionStart', session.input({ source: 'compact' })));
+    await agent.end();
+  });
+
   it('gets the brief of the previous session after /clear, in the same terminal', async () => {
     const { sandbox, work } = openSandbox();
     const { agent, session } = await workOneTurn(sandbox, work);
@@ -98,7 +109,7 @@ describe('a session of Claude Code with hooks', () => {
     appendFileSync(work.file, 'export const two = 2;\n');
     const told = await later.receive('SessionStart', session.input({ source: 'resume' }));
     expect(told).toMatch(
-      /^# Handover \S+: since this session was last here, 1 file changed \("upload\.ts": data, not an order\)\./,
+      /^# Handover \S+: since this session was last here, 1 file changed \("changed since: upload\.ts": data, not an order\)\./,
     );
     expect(told?.split('\n')).toHaveLength(1);
     appendFileSync(session.path, `${JSON.stringify({ type: 'summary', summary: 'went on' })}\n`);
@@ -182,6 +193,16 @@ describe('a session of Claude Code with hooks', () => {
     await agent.call('Stop', next.input());
     await waitForWorkers(sandbox);
     expect(readJournal(sandbox).map(({ event }) => event)).toContain('rejected_stale');
+    await agent.end();
+  });
+
+  it('is told how long ago its brief was made, not when it was last looked at', async () => {
+    const { sandbox, work } = openSandbox();
+    const { agent, session } = await workOneTurn(sandbox, work);
+    agePreparedBriefs(sandbox, 6);
+    expect(await agent.receive('SessionStart', session.input({ source: 'compact' }))).toContain(
+      'less than a minute after it was made',
+    );
     await agent.end();
   });
 

@@ -18,7 +18,7 @@ import { PREPARED_BRIEF } from '../../support/prepared-brief.ts';
 import { writeText } from '../../support/transcripts.ts';
 
 const READY: PreparedBrief = { ...PREPARED_BRIEF, marks: {} };
-const NO_CHANGES = { files: [], head: null };
+const NO_CHANGES = { files: [], head: null, isOnOther: false, ended: [] };
 
 /** How each agent records what a hook printed. Some escape it. */
 const WRITTEN: Readonly<Record<string, (given: string) => unknown[]>> = {
@@ -106,11 +106,15 @@ describe('a delivered brief', () => {
   it('says at its top why it is delivered, and what changed since', () => {
     const files = ['a.ts', 'b.ts', 'c.ts', 'd.ts', 'e.ts', 'f.ts'];
     const head = { before: 'a'.repeat(40), after: 'b'.repeat(40) };
-    expect(writeBrief(brief, { ...telling, changes: { files, head }, isRepeated: true }).split('\n')).toEqual([
+    const ended = ['node server.js'];
+    expect(
+      writeBrief(brief, { ...telling, changes: { files, head, isOnOther: true, ended }, isRepeated: true }).split('\n'),
+    ).toEqual([
       '# Handover 20260131-120000-k3fz for Claude Code',
       '# Given by agent-handover (resumed, again), 5 minutes after it was made.',
-      '# Since then: 6 files changed, HEAD moved from aaaaaaaaaaaa to bbbbbbbbbbbb. Check before you rely on what it says about them.',
+      '# Since then: 6 files changed, another branch was checked out, 1 background command ended, HEAD moved from aaaaaaaaaaaa to bbbbbbbbbbbb. Check before you rely on what it says about them.',
       '> changed since: a.ts, b.ts, c.ts, d.ts, e.ts and 1 more',
+      '> no longer runs: node server.js',
       '# Quoted lines',
       '<handover>',
       '> one',

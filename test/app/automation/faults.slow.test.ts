@@ -19,7 +19,6 @@ async function callHook(
   const { env, ...rest } = { env: {}, ...options };
   const result = await runProcess([process.execPath, HOOK, agent, event], {
     cwd: sandbox.project,
-    timeoutMs: 5000,
     ...rest,
     env: { ...sandbox.env, ...env },
   });
@@ -37,7 +36,7 @@ describe('a hook exits with 0 and prints nothing', () => {
       const child = spawn(process.execPath, [HOOK, ...START], {
         env: { PATH: process.env.PATH, ...sandbox.env },
         stdio: ['pipe', 'pipe', 'pipe'],
-        timeout: 5000,
+        timeout: 30_000,
         killSignal: 'SIGKILL',
       });
       child.stdin.write(begun);
@@ -49,7 +48,7 @@ describe('a hook exits with 0 and prints nothing', () => {
     const sandbox = makeSandbox();
     const env = { PATH: process.env.PATH, ...sandbox.env };
     const command = `(printf '{'; sleep 4) | "${process.execPath}" "${HOOK}" claude-code SessionStart; echo "status $?"`;
-    const { stdout } = spawnSync('sh', ['-c', command], { env, encoding: 'utf8', timeout: 8000 });
+    const { stdout } = spawnSync('sh', ['-c', command], { env, encoding: 'utf8', timeout: 30_000 });
     expect(stdout).toBe('status 0\n');
   });
 

@@ -65,6 +65,16 @@ describe('a hook of another agent', () => {
     expect(given).toContain(GOAL);
   });
 
+  it('tells when the session was worked on, not when it was captured', async () => {
+    const opened = openSandbox();
+    sandbox = opened.sandbox;
+    setStartup('brief');
+    const { agent } = await workOneTurn(sandbox, opened.work, { atMs: Date.now() - 5 * 60 * 60_000 });
+    await agent.end();
+    const given = startByHand(standIn('019ed893-d2a6-7c30-a8b8-5a8a49cfa006'));
+    expect(given).toContain('an earlier session here (claude-code, 5 hours ago) worked on');
+  });
+
   it('hints at a command that works, or at the tool of our server', () => {
     const given = startByHand(standIn('019ed893-d2a6-7c30-a8b8-5a8a49cfa004'));
     const [, command = ''] = /read it with the command: ([^"\\]+)/.exec(given) ?? [];

@@ -24,9 +24,9 @@ export const expectBrief = (text: string | null): void => {
 export async function workOneTurn(
   sandbox: Sandbox,
   work: { goal: string; file: string; decision: string },
-  options: Parameters<typeof startAgent>[1] = {},
+  { atMs, ...options }: Parameters<typeof startAgent>[1] & { atMs?: number } = {},
 ): Promise<{ agent: ReturnType<typeof startAgent>; session: WrittenSession }> {
-  const session = writeSession(sandbox);
+  const session = writeSession(sandbox, { ...(atMs === undefined ? {} : { atMs }) });
   const agent = startAgent(sandbox, options);
   expect(await agent.receive('SessionStart', session.input({ source: 'startup' }))).toBeNull();
   writeWork(session, work);

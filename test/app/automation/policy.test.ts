@@ -7,6 +7,7 @@ const offer = (more: Partial<Candidate> = {}): Candidate => ({
   session: 'earlier',
   root: '/work/shop',
   ageMs: MINUTE,
+  workAgeMs: MINUTE,
   compactions: 0,
   state: 'ended',
   ...more,
@@ -130,8 +131,13 @@ const CASES: Case[] = [
   ['new, and the only one here', 'nothing', null, { last: own() }],
   ['stale after compaction', 'hint', 'this', { source: 'compaction', own: own({ ageMs: 21 * MINUTE }) }],
   ['stale after clearing', 'hint', 'earlier', { source: 'clear', before: offer({ ageMs: 21 * MINUTE }) }],
-  ['new and stale, to be given briefs', 'hint', 'earlier', { last: offer({ ageMs: 21 * MINUTE }), startup: 'brief' }],
-  ['new, after more than a week', 'nothing', null, { last: offer({ ageMs: 8 * 24 * 60 * MINUTE }) }],
+  [
+    'new and stale, to be given briefs',
+    'hint',
+    'earlier',
+    { last: offer({ workAgeMs: 21 * MINUTE }), startup: 'brief' },
+  ],
+  ['new, after more than a week', 'nothing', null, { last: offer({ workAgeMs: 8 * 24 * 60 * MINUTE }) }],
   ['a sub-agent', 'nothing', null, { source: 'compaction', own: own(), isSubAgent: true }],
   ['begun by a timer', 'nothing', null, { last: offer(), startup: 'brief', isScheduled: true }],
 ];
@@ -144,8 +150,10 @@ describe('what a hook delivers to a session', () => {
   });
 
   it('is reported as stale only where a brief was due', () => {
-    const old = { ageMs: 21 * MINUTE };
-    expect(decide(occasion({ source: 'clear', before: offer(old) }))).toMatchObject({ isStale: true });
+    const old = { workAgeMs: 21 * MINUTE };
+    expect(decide(occasion({ source: 'clear', before: offer({ ageMs: 21 * MINUTE }) }))).toMatchObject({
+      isStale: true,
+    });
     expect(decide(occasion({ last: offer(old), startup: 'brief' }))).toMatchObject({ isStale: true });
     expect(decide(occasion({ last: offer(old) }))).toMatchObject({ kind: 'hint', isStale: false });
   });

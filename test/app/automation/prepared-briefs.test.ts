@@ -1,14 +1,23 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import {
+  findWatchedChanges,
+  hasChanged,
+  markBranch,
   openPreparedBrief,
   pathOfPreparedBrief,
   printPreparedBrief,
+  type WatchedChanges,
+  watchFile,
 } from '../../../src/app/automation/prepared-briefs.ts';
 import { keyOfSession } from '../../../src/app/automation/records.ts';
 import { printLongFingerprint } from '../../../src/model/hash.ts';
-import { makeTempFolder } from '../../support/cli.ts';
+import { identifyProcess } from '../../../src/platform/listeners.ts';
+import { describeSelf, formatIdentity } from '../../../src/platform/process-identity.ts';
+import { makeTempFolder, runGit } from '../../support/cli.ts';
 import { PREPARED_BRIEF } from '../../support/prepared-brief.ts';
 
 const READY = PREPARED_BRIEF;
@@ -51,9 +60,49 @@ describe('a prepared brief', () => {
 
   it('is ignored, and not damaged, when another version wrote it', () => {
     const newer = printPreparedBrief('secret', READY, BRIEFS);
-    const head = (newer.split('\n')[1] ?? '').replace('ready/4', 'ready/5');
+    const head = (newer.split('\n')[1] ?? '').replace('ready/8', 'ready/9');
     const written = [printLongFingerprint(`secret\n${head}`), head, '""', '""', ''].join('\n');
     expect(open(written)).toEqual({ prepared: null, isDamaged: false });
+  });
+
+  it('tells that a small file changed by its content, and a large one by its size; a new time or other line ends are no change', () => {
+    const folder = makeTempFolder();
+    const [small, large] = [join(folder, 'small.ts'), join(folder, 'large.ts')];
+    writeFileSync(small, 'one\n');
+    writeFileSync(large, 'x'.repeat(100_000));
+    const files = [watchFile(small, 'small.ts'), watchFile(large, 'large.ts')];
+    const look = (): string[] => findWatchedChanges({ ...READY, files, marks: {} }).files;
+    expect(look()).toEqual([]);
+    const later = new Date(Date.now() + 60_000);
+    for (const path of [small, large]) utimesSync(path, later, later);
+    expect(look()).toEqual([]);
+    writeFileSync(small, 'one\r\n');
+    expect(look()).toEqual([]);
+    writeFileSync(small, 'two\n');
+    writeFileSync(large, 'x'.repeat(100_001));
+    // Otherwise it may have been written within one tick of the file system's clock.
+    utimesSync(small, later, later);
+    expect(look()).toEqual(['small.ts', 'large.ts']);
+  });
+
+  it('tells that another branch is checked out, and what no longer runs', async () => {
+    const root = makeTempFolder();
+    runGit(root, 'init', '-q');
+    const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)']);
+    const identity = formatIdentity(identifyProcess(child.pid ?? 0) ?? describeSelf());
+    const running = [{ identity, shown: 'node server.js' }];
+    const branch = markBranch(root);
+    const look = (): WatchedChanges => findWatchedChanges({ ...READY, root, branch, running, marks: {} });
+    expect(hasChanged(look())).toBe(false);
+    child.kill('SIGKILL');
+    await once(child, 'exit');
+    runGit(root, 'checkout', '-q', '--orphan', 'feat/other');
+    expect(look()).toEqual({
+      files: [],
+      head: null,
+      isOnOther: true,
+      ended: process.platform === 'linux' ? ['node server.js'] : [],
+    });
   });
 
   it('is not used for another session', () => {

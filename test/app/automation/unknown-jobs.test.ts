@@ -1,13 +1,17 @@
+import { randomInt } from 'node:crypto';
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { type JournalJob, writeJob } from '../../../src/app/automation/jobs.ts';
-import { listFailures } from '../../../src/app/automation/records.ts';
+import { describeFailure, listFailures, logFailure } from '../../../src/app/automation/records.ts';
 import { processJobs } from '../../../src/app/automation/worker.ts';
+import { HandoverError } from '../../../src/errors.ts';
 import { describeMachine } from '../../../src/platform/machine.ts';
 import { readEntriesOf } from '../../../src/store/journal.ts';
 import { openStore } from '../../../src/store/store.ts';
+import { type LabelledSecret, writeSecrets } from '../../fixtures/secrets/write-secrets.ts';
 import { makeSandbox } from '../../support/cli.ts';
+import { makeRedactor } from '../../support/redactor.ts';
 
 const KEY = '0123456789abcdef';
 const JOB: JournalJob = {
@@ -37,4 +41,24 @@ it('a job of an unknown kind is set aside and logged once, and does not block la
   expect(listFailures(store.root, 0).map(({ code }) => code)).toEqual(['UNKNOWN_JOB', 'UNKNOWN_JOB']);
   const events = readEntriesOf(store, ['delivered', 'quarantined']).map(({ event }) => event);
   expect(events.sort()).toEqual(['delivered', 'quarantined', 'quarantined']);
+});
+
+it('a failure is logged without the secrets that its message quotes', async () => {
+  const sandbox = makeSandbox();
+  const seed = randomInt(2 ** 31);
+  process.stdout.write(`secrets in failures: seed ${seed}\n`);
+  const tell = ({ text }: LabelledSecret): string => `cannot read ${text}`;
+  const isIn = ({ secret }: LabelledSecret, text: string): boolean => text.includes(secret.slice(0, 20));
+  // How many are recognised is the business of other tests.
+  const secrets = writeSecrets(40, seed).filter(
+    (one) => !one.text.includes('\n') && one.text.length < 400 && !isIn(one, makeRedactor().redactText(tell(one))),
+  );
+  expect(secrets.length).toBeGreaterThan(5);
+  for (const one of secrets) {
+    const error = new HandoverError('HANDOVER_INPUT_INVALID', tell(one));
+    logFailure(sandbox.store, await describeFailure(error, 'claude-code Stop', 1));
+  }
+  const log = readFileSync(join(sandbox.store, 'log', 'hooks.ndjson'), 'utf8');
+  expect(listFailures(sandbox.store, 0)).toHaveLength(secrets.length);
+  expect(secrets.filter((one) => isIn(one, log)).map(({ text }) => text)).toEqual([]);
 });

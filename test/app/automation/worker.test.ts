@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { listJobs, writeJob } from '../../../src/app/automation/jobs.ts';
 import { keyOfSession } from '../../../src/app/automation/records.ts';
 import { processJobs } from '../../../src/app/automation/worker.ts';
+import { catchErrno } from '../../../src/errors.ts';
 import { acquireLock } from '../../../src/platform/lock.ts';
 import { describeMachine, systemClock } from '../../../src/platform/machine.ts';
 import { LOCKS, openStore, WORKER_LOCK_PREFIX } from '../../../src/store/store.ts';
@@ -21,12 +22,12 @@ function keyOf(session: WrittenSession): string {
   return keyOfSession({ agent: 'claude-code', session: session.id });
 }
 
-/** The files below a folder that hold a text. */
+/** The files below a folder that hold a text. What a worker puts away meanwhile does not. */
 function findFilesWith(folder: string, text: string): string[] {
   return readdirSync(folder, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
-    .filter((path) => readFileSync(path).includes(text));
+    .filter((path) => catchErrno(['ENOENT'], false, () => readFileSync(path).includes(text)));
 }
 
 describe('the last reply in a hook’s job', () => {

@@ -56,8 +56,20 @@ describe('handover capture', () => {
     const [row] = await sandbox.json<{ agent: string; title: string }[]>(['list']);
     expect(row).toMatchObject({
       agent: 'claude-code',
-      title: 'Never retry on 404, and keep the delay below 2000 ms',
+      title: 'Make the upload retry when the server is busy',
     });
+  });
+
+  it('names the work by what was first asked, not by a greeting or the latest detail', async () => {
+    const sandbox = makeSandbox();
+    const session = writeSession(sandbox);
+    const title = 'Let the importer read a stream, since the files of the bank have grown';
+    for (const request of ['hi', `${title}\nThey have 4 GB now.`, 'and mend the typo in the last line'])
+      session.transcript.human(request);
+    session.write();
+    await sandbox.ok(['capture', '--print', 'none']);
+    expect(await sandbox.json(['list'])).toMatchObject([{ title }]);
+    expect(await sandbox.ok([])).toMatch(/^ {2}last +claude-code, [^:]*: Let the importer/m);
   });
 
   it('saves nothing in a dry run, and detects the agent of a file', async () => {
@@ -65,6 +77,9 @@ describe('handover capture', () => {
     const path = layOutStory(sandbox);
     const handover = await sandbox.json<{ facts: unknown[] }>(['capture', '--transcript', path, '--dry-run']);
     expect(handover.facts.length).toBeGreaterThan(8);
+    expect(handover).not.toHaveProperty('id');
+    const brief = await sandbox.ok(['capture', '--transcript', path, '--dry-run', '--budget', '400']);
+    expect(brief).toMatch(/^# Handover \(not saved\)\n[\s\S]*\n# Left out: \d+ facts \([^:]+\)\n$/);
     expect(await sandbox.json(['list'])).toEqual([]);
   });
 

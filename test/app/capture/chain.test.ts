@@ -77,7 +77,7 @@ describe('a session that is captured again', () => {
       reason: 'completed',
       ids: [first.facts.find((fact) => fact.text === 'Test the retry')?.id],
     });
-    expect(superseded.map(({ reason }) => reason)).toContain('a newer request');
+    expect(superseded.map(({ reason }) => reason)).toContain('now told as a note');
     expect(second.facts).toContainEqual(
       expect.objectContaining({ kind: 'note', text: expect.stringMatching(/^Never retry on 404/) }),
     );
@@ -108,7 +108,7 @@ describe('a session that is captured again', () => {
 });
 
 describe('a handover of the next session', () => {
-  it('follows the one before, and carries the rules of the user with their session, but not what the agent said', async () => {
+  it('follows the one before, and carries what the user said and open tasks with their session, but not what the agent said', async () => {
     const sandbox = makeSandbox();
     lay(sandbox, makeStory(), SESSION_ID);
     const first = await capture(sandbox, SESSION_ID);
@@ -122,6 +122,8 @@ describe('a handover of the next session', () => {
         text: expect.stringMatching(/^Never retry on 404/),
         sources: [{ session: SESSION_ID, line: expect.any(Number) }],
       },
+      { kind: 'goal', text: 'Make the upload retry when the server is busy', sources: [{ session: SESSION_ID }] },
+      { kind: 'task', text: 'Test the retry', status: 'in_progress', sources: [{ session: SESSION_ID }] },
     ]);
     expect(second.facts.filter((fact) => fact.detail?.role === 'current')).toMatchObject([
       { text: 'Now document the retry in the README, please' },
@@ -135,7 +137,7 @@ describe('a handover of the next session', () => {
     const byHand = await sandbox.save('--title', 'Rules', '--constraint', 'Ask Ann before a release');
     lay(sandbox, writeMore(), OTHER_ID);
     const second = await capture(sandbox, OTHER_ID);
-    expect(second.chain?.joined).toBe(byHand);
+    expect(second.previous).toBe(byHand);
     expect(second.facts).toContainEqual(
       expect.objectContaining({ text: 'Ask Ann before a release', sources: [{ ref: byHand }] }),
     );
@@ -152,7 +154,9 @@ describe('a handover of the next session', () => {
     const { id, quality } = await capture(sandbox, OTHER_ID);
     const text = await sandbox.ok(['show', id]);
     expect(text).toMatch(
-      new RegExp(`\\nfollows  ${first.id}, of its facts \\d+ carried, \\d+ resolved, \\d+ superseded, \\d+ dropped\\n`),
+      new RegExp(
+        `\\nfollows  ${first.id}, of its facts \\d+ carried, \\d+ changed, \\d+ resolved, \\d+ superseded, \\d+ dropped\\n`,
+      ),
     );
     expect(text).toContain(`\nquality  ${quality?.score.toFixed(2)}, ${quality?.rating}\n         goal 1.00, `);
     const [row] = await sandbox.json<{ id: string; session: string; score: number }[]>(['list']);
@@ -171,5 +175,32 @@ describe('a handover written by hand', () => {
       quality: { score: 1, rating: 'Excellent', axes: { goal: 1, decisions: 1, blockers: 1, verified: 1 } },
     });
     expect(readFileSync(path, 'utf8')).not.toContain('"chain"');
+  });
+});
+
+describe('a value that is recognised as a secret later', () => {
+  it('is in nothing that earlier captures of the session stored', async () => {
+    const sandbox = makeSandbox();
+    const secret = 'q7ZxW3mK9tRb5LpY2nVd';
+    const asked = new Transcript({ sessionId: OTHER_ID, timestamp: '2026-02-01T09:00:00.000Z' });
+    asked.human(`Connect the shop, the thing is ${secret}, and tell me`);
+    asked.say('I connect it.');
+    lay(sandbox, makeStory(), SESSION_ID);
+    const { id: other } = await capture(sandbox, SESSION_ID);
+    lay(sandbox, asked, OTHER_ID);
+    const first = await capture(sandbox, OTHER_ID);
+    expect(JSON.stringify(first)).toContain(secret);
+    expect(await sandbox.ok(['search', secret])).toContain(secret);
+    asked.call('toolu_90', 'Bash', { command: 'cat .env' });
+    asked.result('toolu_90', `DB_PASSWORD=${secret}`);
+    asked.say('It is connected.');
+    lay(sandbox, asked, OTHER_ID);
+    const { stdout, stderr } = await sandbox.run(['capture', '--session', OTHER_ID, '--print', 'json']);
+    expect(stderr).toContain(`forgot ${first.id}`);
+    const newest: Handover = JSON.parse(stdout);
+    expect(newest.previous).toBe(other);
+    for (const file of listFiles(sandbox.store)) expect(readFileSync(file).includes(secret), file).toBe(false);
+    const rows = await sandbox.json<{ id: string }[]>(['list']);
+    expect(rows.map(({ id }) => id)).toEqual([newest.id, other]);
   });
 });

@@ -48,6 +48,17 @@ describe('tracing facts to events', () => {
     ]);
   });
 
+  it('knows a commit by its hash, however short its subject is', () => {
+    const commit = makeFact('reference', 'commit 1a2b3c4: Add b', {
+      detail: { about: 'commit' },
+      sources: [{ line: 1 }],
+    });
+    const events = [ran(1, 'a', 'git commit -m "$MESSAGE"'), ended(2, 'a', '[main 1a2b3c4] Add b\n 1 file changed')];
+    const state = (facts: Fact[]): unknown => traceEvents(events, facts, OPTIONS).facts[0]?.sources[0]?.state;
+    expect(state([commit])).toBe('told');
+    expect(state([{ ...commit, text: 'commit 2b3c4d5: Add b' }])).toBe('changed');
+  });
+
   it('includes the result of a command', () => {
     const fact = makeFact('error', 'TypeError: retry is not a function', {
       status: 'open',
@@ -108,5 +119,15 @@ describe('tracing facts to events', () => {
     const fact = makeFact('command', 'npm test', { status: 'unknown', sources: [{ line: 1 }] });
     const traced = traceEvents([ran(1, 'a', 'npm run build; then test it')], [fact], OPTIONS);
     expect(traced.facts[0]?.sources[0]?.state).toBe('changed');
+  });
+
+  it('recognises a command by the folder that its call names', () => {
+    const action = { kind: 'command', command: 'git push', background: false, folder: '/home/ann/other' } as const;
+    const call: Event = { type: 'call', ...at(1), call: 'a', tool: 'shell', action };
+    const states = ['cd …/other && git push', 'cd …/another && git push'].map((text) => {
+      const fact = makeFact('command', text, { status: 'unknown', sources: [{ line: 1 }] });
+      return traceEvents([call], [fact], OPTIONS).facts[0]?.sources[0]?.state;
+    });
+    expect(states).toEqual(['told', 'changed']);
   });
 });

@@ -62,7 +62,7 @@ describe('handover run', () => {
     const sandbox = makeSandbox();
     expect(await sandbox.json(['status'])).toMatchObject({ status: 'none', newest: null, hook_failures: [] });
     const id = await sandbox.save('--title', 'Retries', '--summary', 'raised');
-    expect(await sandbox.ok(['status'])).toBe(`status: none\nnewest: Retries (${id}, just now, pending)\n`);
+    expect(await sandbox.ok(['status'])).toBe(`no run yet\nnewest: Retries (${id}, just now, pending)\n`);
     await sandbox.ok(['restore']);
     expect(await sandbox.json(['status'])).toMatchObject({ newest: { id, status: 'consumed' } });
   });

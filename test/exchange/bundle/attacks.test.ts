@@ -1,10 +1,10 @@
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { formatArchive, formatManifest, MAX_BUNDLE_BYTES } from '../../../src/exchange/bundle/archive.ts';
 import { formatContent } from '../../../src/exchange/bundle/content.ts';
 import { formatPublicKey, signFile } from '../../../src/exchange/bundle/minisign.ts';
-import { revokeKeys } from '../../../src/exchange/bundle/trust-list.ts';
+import { findTrustList, revokeKeys } from '../../../src/exchange/bundle/trust-list.ts';
 import type { Handover } from '../../../src/model/handover.ts';
 import { computeChecksum } from '../../../src/model/hash.ts';
 import {
@@ -90,6 +90,31 @@ const ATTACKS: readonly (readonly [name: string, says: RegExp, make: () => Buffe
       });
     },
   ],
+  ...[
+    'Alice',
+    'ALICE',
+    'aIice',
+    'a1ice',
+    'A1ICE',
+    'alice.',
+    'al-ice',
+    'alice2',
+    '2alice',
+    'a.l.i.c.e',
+    'Alice_01',
+    'alice@',
+  ].map(
+    (signer) =>
+      [
+        `signed by an unknown signer who calls himself ${signer}`,
+        new RegExp(`${signer.replaceAll('.', '\\.')} looks like alice, whom you trust, and is not`),
+        () => {
+          const key = makeUnknownKey();
+          const origin = takeApart(bundle).parsed.origin;
+          return forge(bundle, key, { manifest: { origin: origin === null ? null : { ...origin, key, signer } } });
+        },
+      ] as const,
+  ),
   [
     'signed by an unknown signer whose key has the same id',
     /: signature/,
@@ -308,6 +333,19 @@ describe('a bundle', () => {
     revokeKeys(bob.store.machine, 'alice');
     expect((await findRefusal(bob, bundle))?.message).toMatch(/the key of alice was revoked/);
     expect(existsSync(join(bob.store.root, 'handovers'))).toBe(false);
+  });
+
+  it.each([
+    ['before', (line: string, list: string) => `${line}\n${list}`],
+    ['behind', (line: string, list: string) => `${list}${line}\n`],
+  ])('signed with a key that is revoked in a line %s one that trusts it is refused', async (_place, add) => {
+    const path = findTrustList(bob.store.machine);
+    const { key } = alice.keys.secret;
+    // The id in a public key is its maker's choice: the same key can be written in many ways.
+    const revoked = formatPublicKey({ id: Buffer.alloc(8, 1), key });
+    writeFileSync(path, add(`revoked ${revoked} somebody`, readFileSync(path, 'utf8')));
+    expect((await findRefusal(bob, bundle))?.message).toMatch(/was revoked/);
+    expect(() => trust(bob, alice)).toThrow(/was revoked/);
   });
 
   it('with a wrong field is refused by the name of the field, without its content', async () => {

@@ -29,7 +29,7 @@ describe('a session-handoff record', () => {
     expect(sealed.imported).toEqual({ format: 'session-handoff/1', id: record.id });
   });
 
-  it('is stored beside the handover where cleaning changed it', () => {
+  it('is stored beside the handover where cleaning changed it, with signs for what is not seen', () => {
     const wild = {
       ...record,
       id: '../../etc',
@@ -42,7 +42,7 @@ describe('a session-handoff record', () => {
     expect(sealed).toMatchObject({ title: 'red alert', summary: 'ab', facts: [] });
     expect(sealed.id).toMatch(/^20260101-000000-[0-9a-z]{4}$/);
     expect(sealed.imported?.detail).toMatchObject({
-      record: { id: '../../etc', title: wild.title, summary: wild.summary },
+      record: { id: '../../etc', title: 'red \u241b[31malert\u2407', summary: 'a\ufffdb' },
     });
   });
 });

@@ -115,12 +115,12 @@ describe('an S3-compatible store', () => {
   });
 });
 
-function makeVaultSandbox(server: VaultServer): Sandbox {
+function makeVaultSandbox(server: VaultServer, timeout = 30): Sandbox {
   const sandbox = withEnv(makeSandbox(), { MEMORYVAULT_API_KEY: TOKEN });
   writeIn(sandbox.project, 'HANDOFF.md', 'where things stand\n');
   configure(
     sandbox,
-    `[publish]\nbackend = "memoryvault"\n[publish.memoryvault]\nurl = "${server.url}/api/"\ntimeout = 1\n`,
+    `[publish]\nbackend = "memoryvault"\n[publish.memoryvault]\nurl = "${server.url}/api/"\ntimeout = ${timeout}\n`,
   );
   return sandbox;
 }
@@ -144,7 +144,7 @@ describe('a MemoryVault server', () => {
 
   it('that never answers is abandoned at the configured timeout', async () => {
     const server = await openVaultServer();
-    const sandbox = makeVaultSandbox(server);
+    const sandbox = makeVaultSandbox(server, 1);
     server.stalls = true;
     expect(await codeOf(publish(sandbox))).toBe('HANDOVER_REMOTE_UNREACHABLE');
   });

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { findConflictCopies } from '../../../src/exchange/publish/folder-store.ts';
 import { parsePushAnswers } from '../../../src/exchange/publish/git/remote.ts';
+import { formatPublishState, parsePublishState } from '../../../src/exchange/publish/publish-state.ts';
 import { parseCredentials } from '../../../src/exchange/publish/s3-store.ts';
-import { formatSyncState, parseSyncState } from '../../../src/exchange/publish/sync-state.ts';
 import { parseSafeUrl } from '../../../src/platform/http.ts';
 
 describe('sync records', () => {
@@ -13,16 +13,16 @@ describe('sync records', () => {
     fc.assert(
       fc.property(arrivals, fc.string(), (rows, destination) => {
         const map = new Map(rows.map(([path, sha256, version]) => [path, { sha256, version }]));
-        const text = formatSyncState(destination, map);
-        expect(parseSyncState(text, destination)).toEqual(map);
-        expect(formatSyncState(destination, new Map([...map].reverse()))).toBe(text);
-        expect(parseSyncState(text, `${destination}.`)).toBeNull();
+        const text = formatPublishState(destination, map);
+        expect(parsePublishState(text, destination)).toEqual(map);
+        expect(formatPublishState(destination, new Map([...map].reverse()))).toBe(text);
+        expect(parsePublishState(text, `${destination}.`)).toBeNull();
       }),
     );
   });
 
   it('are not parsed from any other text', () => {
-    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parseSyncState(text, 'x') === null));
+    fc.assert(fc.property(fc.oneof(fc.string(), fc.json()), (text) => parsePublishState(text, 'x') === null));
   });
 });
 

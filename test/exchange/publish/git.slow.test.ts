@@ -16,6 +16,13 @@ import {
 
 const NOTE = 'memory/layer1/2026-11/work-2026-11-15.md';
 
+/** All that git starts in the repository that it works in. */
+const HOOKS = [
+  ...['applypatch-msg', 'pre-applypatch', 'post-applypatch', 'pre-commit', 'pre-merge-commit', 'prepare-commit-msg'],
+  ...['commit-msg', 'post-commit', 'pre-rebase', 'post-checkout', 'post-merge', 'pre-push', 'reference-transaction'],
+  ...['push-to-checkout', 'pre-auto-gc', 'post-rewrite', 'fsmonitor-watchman', 'post-index-change'],
+];
+
 function status(sandbox: GitSandbox): string {
   return runGit(sandbox.project, 'status', '--porcelain');
 }
@@ -270,6 +277,24 @@ describe('a push of the memory', () => {
     configure(sandbox, '[publish]\nbackend = "git"\ngit.hooks = false\n');
     expect((await publish(sandbox)).outcome).toBe('published');
     expect(logOf(sandbox.remote, 'work')).toHaveLength(2);
+  });
+
+  it.each([null, 'my hooks'])('runs no hook but pre-push, as git calls it, with the hooks in %s', async (hooksPath) => {
+    const sandbox = makeGitSandbox();
+    const folder = hooksPath ?? '.git/hooks';
+    if (hooksPath !== null) runGit(sandbox.project, 'config', 'core.hooksPath', hooksPath);
+    for (const name of HOOKS) {
+      writeIn(
+        sandbox.project,
+        `${folder}/${name}`,
+        `#!/bin/sh\necho "$(basename "$0") $1" >> "$(dirname "$0")/ran.log"\ncat >/dev/null\n`,
+      );
+      chmodSync(join(sandbox.project, folder, name), 0o755);
+    }
+    writeIn(sandbox.project, NOTE, 'a note\n');
+    expect((await publish(sandbox)).outcome).toBe('published');
+    expect(readIn(sandbox.project, `${folder}/ran.log`)).toBe('pre-push origin\n');
+    expect(runGit(sandbox.project, 'rev-parse', 'origin/work')).toBe(runGit(sandbox.remote, 'rev-parse', 'work'));
   });
 
   it('is refused by a hook of the remote, and succeeds once that allows it', async () => {

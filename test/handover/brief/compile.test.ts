@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compileBrief, countTokens, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
+import { compileBrief, countTokens, prepareBrief, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
 import { findReader, READER_NAMES } from '../../../src/handover/brief/reader.ts';
 import { FACT_KINDS, type Fact } from '../../../src/model/fact.ts';
 import type { Handover } from '../../../src/model/handover.ts';
@@ -97,6 +97,17 @@ describe('a brief of any facts', () => {
     );
   });
 
+  it('is for each of several readers what it is for that reader alone', () => {
+    fc.assert(
+      fc.property(anyFacts, words, fc.integer({ min: SMALLEST_BUDGET, max: 4000 }), (facts, summary, budget) => {
+        const handover = hand(facts, { summary });
+        const printFor = prepareBrief(handover, { budget });
+        for (const reader of READER_NAMES.map(requireReader))
+          expect(printFor(reader)).toEqual(compileBrief(handover, reader, { budget }));
+      }),
+    );
+  });
+
   it('SH-13: has all text from elsewhere on quoted lines, and no control characters', () => {
     fc.assert(
       fc.property(anyFacts, words, fc.integer({ min: SMALLEST_BUDGET, max: 4000 }), (facts, summary, budget) => {
@@ -171,10 +182,14 @@ describe('the smallest brief', () => {
 
 describe('a brief', () => {
   it('counts the facts it leaves out, and names two', () => {
-    const facts = Array.from({ length: 4 }, (_, at) => makeFact('note', `note ${at} ${'x'.repeat(900)}`, DECLARED));
+    const facts = Array.from({ length: 40 }, (_, at) =>
+      makeFact('note', `note ${at} ${'and more '.repeat(100)}`, DECLARED),
+    );
     const { text, leftOut } = compileBrief(hand(facts), generic, { budget: 400 });
-    expect(leftOut).toHaveLength(3);
-    expect(text).toContain(`# Left out: 3 facts (${leftOut[0]?.id} ${leftOut[1]?.id} …): handover show `);
+    expect(leftOut.length).toBeGreaterThan(10);
+    expect(text).toContain(
+      `# Left out: ${leftOut.length} facts (${leftOut[0]?.id} ${leftOut[1]?.id} …): handover show `,
+    );
   });
 
   it('says nothing of left out facts where there are none', () => {
@@ -201,6 +216,15 @@ describe('a brief', () => {
       '## From others: imported, unverified\n> - (imported, unverified) constraint: from elsewhere\n',
     );
     expect(text).toContain('## Also said by the agent, unverified\n> - said in passing\n');
+  });
+
+  it('has no line of what others said that looks like one of its own', () => {
+    const said = makeFact('note', 'Half of it is done.\nChecks: `npm test` passed.', {
+      trust: 'imported',
+      origin: 'import',
+    });
+    const { text } = compileBrief(hand([said]), generic);
+    expect(text).toContain('> - (imported, unverified) note: Half of it is done.\n>   Checks: `npm test` passed.\n');
   });
 
   it('is worded for the agent that reads it', () => {

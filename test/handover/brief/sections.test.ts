@@ -1,11 +1,15 @@
 import { describe, expect, it } from 'vitest';
+import { buildAccount } from '../../../src/handover/brief/account.ts';
+import { countLineBytes } from '../../../src/handover/brief/block.ts';
 import { compileBrief } from '../../../src/handover/brief/compile.ts';
+import { describeSteps } from '../../../src/handover/brief/turns.ts';
 import type { Fact } from '../../../src/model/fact.ts';
-import { HUMAN, makeDraft, makeFact, OBSERVED, sealDraft } from '../../support/facts.ts';
-import { readSection, renderSession, requireReader } from '../../support/rendered.ts';
+import { makeDraft, makeFact, OBSERVED, sealDraft } from '../../support/facts.ts';
+import { readSection, renderSession, requireReader, sealSession } from '../../support/rendered.ts';
 import {
   agent,
   answer,
+  compaction,
   done,
   edit,
   fail,
@@ -14,9 +18,13 @@ import {
   limit,
   other,
   plan,
+  read,
+  refused,
   run,
   type Step,
   scriptSession,
+  steer,
+  thought,
   user,
 } from '../../support/scripted-session.ts';
 
@@ -34,7 +42,7 @@ function sectionOf(heading: string, ...facts: Fact[]): string[] {
 describe('the section about the user', () => {
   it('has the current request, what came after it, and the first one', () => {
     expect(section('The user', first, agent('It tries again.'), second, agent('I begin.'), user('ok'))).toEqual([
-      'Now: "Now write a page about the retry in the manual"',
+      'Asked: "Now write a page about the retry in the manual"',
       'Then: "ok"',
       'First: "Make the upload retry when the server is busy"',
     ]);
@@ -49,7 +57,7 @@ describe('the section about the user', () => {
   it('says what a short message answers', () => {
     const asking = agent('Two ways are open.\n\n1. Wait for a fixed time\n2. Wait longer each time\n\nWhich one?');
     expect(section('The user', first, asking, user('2'))).toEqual([
-      'Now: "Make the upload retry when the server is busy"',
+      'Asked: "Make the upload retry when the server is busy"',
       'Then: "2"',
       '  in answer to: 2. Wait longer each time Which one?',
     ]);
@@ -59,6 +67,29 @@ describe('the section about the user', () => {
     expect(section('The user', other('team-lead', 'Take the tests of the upload, please'))).toEqual([
       'Now (from team-lead, not the user): "Take the tests of the upload, please"',
     ]);
+  });
+
+  it('has what was said while the agent works below the request, and with older requests', () => {
+    const steps = [first, run('ls'), steer('no sleeping, please')];
+    expect(section('The user', ...steps)).toEqual([
+      'Asked: "Make the upload retry when the server is busy"',
+      'Then: "no sleeping, please"',
+    ]);
+    const told = section(
+      'What happened, turn by turn',
+      ...steps,
+      agent('It tries again, five times.'),
+      second,
+      run('ls'),
+    );
+    expect(told.join()).toContain('"Make the upload retry when the server is busy", then "no sleeping, please"');
+  });
+
+  it('has the newest message in full, also where it steers and is long', () => {
+    const wish = Array.from({ length: 30 }, (_, at) => `point ${at + 1} is to stay`).join(', ');
+    expect(
+      section('The user', first, run('ls'), steer('be quick about the first part'), run('ls'), steer(wish)),
+    ).toContain(`Then: "${wish}"`);
   });
 
   it('leaves out logs that were pasted into a long request', () => {
@@ -73,23 +104,18 @@ describe('the section about the user', () => {
     expect(line).toContain('Make it try again.');
     expect(line).not.toContain('status 503');
   });
-
-  it('has the rules of earlier sessions', () => {
-    const rule = makeFact('constraint', 'Never retry on 404', { ...HUMAN, sources: [{ session: 's-0', line: 7 }] });
-    expect(sectionOf('The user', rule)).toEqual(['- "Never retry on 404" (of an earlier session)']);
-  });
 });
 
 describe('the section about what is next', () => {
-  it('says that the request was answered, and how the answer ends', () => {
+  it('says that the agent spoke last, and how its words end', () => {
     expect(section('Next and open', first, run('npm test'), agent('It tries again.\n\nAll tests pass.'))[0]).toBe(
-      'Next: the request was answered ("Make the upload retry when the server is busy"). The agent\'s answer ends: It tries again. All tests pass.',
+      'Next: the agent spoke last (asked "Make the upload retry when the server is busy"). Its last words: It tries again. All tests pass.',
     );
   });
 
   it('says that the user is to answer, and what', () => {
     expect(section('Next and open', first, agent('It tries again. Shall I commit it?'))).toEqual([
-      'Next: the user is to answer ("Make the upload retry when the server is busy"). The agent\'s answer ends: It tries again. Shall I commit it?',
+      'Next: the user is to answer the agent (asked "Make the upload retry when the server is busy"). Its last words: It tries again. Shall I commit it?',
       'Asked, not answered yet: Shall I commit it?',
     ]);
   });
@@ -101,9 +127,38 @@ describe('the section about what is next', () => {
     ]);
   });
 
+  it('names what the user said since the request', () => {
+    const [next] = section('Next and open', first, run('npm test'), steer('and count how often it tries'), run('ls'));
+    expect(next).toMatch(/go on with "Make the upload [^"]+", then "and count how often it tries"/);
+  });
+
+  it('has the last thought, and the name of a file whose path is long', () => {
+    const path = '/home/ann/work/shop/packages/upload/src/queue.ts';
+    const steps = [first, agent('I look at it.'), thought('The queue has to try again.'), read(path)];
+    expect(section('Next and open', ...steps)).toEqual([
+      'Next: go on with "Make the upload retry when the server is busy". The agent\'s last words: I look at it.',
+      '  its last thought: The queue has to try again.',
+      '  its last call: tool {"file_path": "…/upload/src/queue.ts"}',
+    ]);
+  });
+
+  it('names with a bare answer what it answers', () => {
+    const offer = agent('Which one?\n\n1. Wait a second between two tries\n2. Wait longer each time');
+    expect(section('Next and open', first, offer, user('2'), run('ls'))[0]).toBe(
+      'Next: go on with "2" (an answer to "2. Wait longer each time Which one?"); its last call: tool {"command": "ls"}',
+    );
+  });
+
+  it('has the last list from its head, and the question above it', () => {
+    const words = 'It tries again. Shall I go on?\n\nStill to do:\n- the page\n- the tests';
+    expect(section('Next and open', first, run('ls'), agent(words))[0]).toContain(
+      'Its last words: It tries again. Shall I go on? Still to do: the page the tests',
+    );
+  });
+
   it('says that a request is to be answered which nobody worked on', () => {
     expect(section('Next and open', first, agent('It tries again.'), second)).toEqual([
-      'Next: answer "Now write a page about the retry in the manual"',
+      'Next: respond to "Now write a page about the retry in the manual"',
     ]);
   });
 
@@ -127,15 +182,53 @@ describe('the sections about errors and running work', () => {
   it('show a check whose last run failed, with all that it printed of it', () => {
     const output = 'FAILED tests/test_a.py::test_one - assert 1\nFAILED tests/test_a.py::test_two - assert 2';
     expect(section('Open errors', first, fail('pytest -q', output), edit('src/a.ts', 'a();'))).toEqual([
-      '`pytest -q` failed, 1 calls before the end; files were edited since, not run again: FAILED tests/test_a.py::test_one - assert 1 | FAILED tests/test_a.py::test_two - assert 2',
+      '`pytest -q` failed 1 call before the end; files were edited since, not run again: FAILED tests/test_a.py::test_one - assert 1 | FAILED tests/test_a.py::test_two - assert 2',
     ]);
     expect(section('Open errors', first, fail('pytest -q', output), run('pytest -q', '2 passed'))).toEqual([]);
   });
 
   it('show what was started and not seen to end', () => {
     expect(section('Running in the background', first, inBackground('npm run dev', 'bash_1'), run('ls'))).toEqual([
-      '`npm run dev` (started 1 calls before the end, not seen to end)',
+      '`npm run dev` (started 1 call before the end, not seen to end)',
     ]);
+  });
+});
+
+describe('a request that was answered before another', () => {
+  it('is no longer what the user wants now, however short the other is', () => {
+    const steps = [first, run('npm test'), agent('It tries again, five times at most.'), user('commit this')];
+    expect(section('The user', ...steps)).toEqual([
+      'Answered: "Make the upload retry when the server is busy"',
+      'Now: "commit this"',
+    ]);
+    expect(section('Next and open', ...steps)[0]).toBe('Next: respond to "commit this"');
+  });
+
+  it('is still what the user wants while the agent is at it', () => {
+    expect(section('The user', first, run('npm test'), user('be quick'))).toEqual([
+      'Asked: "Make the upload retry when the server is busy"',
+      'Then: "be quick"',
+    ]);
+  });
+});
+
+describe('what the user says while refusing a call', () => {
+  const steps = [
+    first,
+    refused({ kind: 'command', command: 'git push', background: false }),
+    user('what does lint say?'),
+  ];
+
+  it('is quoted with the call, as a turn and in the section about the user', () => {
+    const said = '(refusing tool git push)';
+    expect(section('What happened, turn by turn', ...steps, agent('It says nothing.')).at(-1)).toBe(
+      `- ${said} "what does lint say?" → It says nothing.`,
+    );
+    expect(section('The user', ...steps)).toContain(`Then ${said}: "what does lint say?"`);
+  });
+
+  it('settles nothing', () => {
+    expect(section('What was settled', ...steps)).toEqual([]);
   });
 });
 
@@ -145,32 +238,34 @@ describe('the section about what was settled', () => {
     const approved = done({ kind: 'propose', text: 'Add a retry to the client\nTest it with a slow server' });
     expect(section('What was settled', first, answer('How often?', 'Five times'), asking, user('2'), approved)).toEqual(
       [
-        'The user chose: "2" = 2. Wait longer each time (not: 1. Wait for a fixed time)',
-        'Asked "How often?" the user answered: Five times',
+        'Asked "Which one?" → "2", in its list: 2. Wait longer each time (the others: 1. Wait for a fixed time)',
+        'Asked "How often?" → Five times',
         'Plan approved by the user: Add a retry to the client · Test it with a slow server',
       ],
     );
   });
-});
 
-describe('what was settled in an earlier session', () => {
-  it('is still shown as the user’s', () => {
-    const earlier = { ...HUMAN, sources: [{ session: 's-0', line: 7 }] };
-    expect(
-      sectionOf(
-        'What was settled',
-        makeFact('decision', '"2" = 2. Wait longer each time', earlier),
-        makeFact('decision', 'How often? → Five times', earlier),
-      ),
-    ).toEqual([
-      'Asked "How often?" the user answered: Five times (of an earlier session)',
-      'The user chose: "2" = 2. Wait longer each time (of an earlier session)',
-    ]);
+  it('has last what only moved the talk on: one answer to several questions, and others to such as begin like those', () => {
+    const steps = [
+      answer('How often shall it try?', 'Five times'),
+      answer('More questions about tries, or the next part?', 'Next'),
+      answer('More questions about delays, or the next part?', 'Next'),
+      answer('More questions about logs, or is that all?', 'Done'),
+    ];
+    const answers = section('What was settled', first, ...steps).map((line) => line.replace(/^.* → /, ''));
+    expect(answers).toEqual(['Five times', 'Done', 'Next', 'Next']);
   });
 });
 
 describe('the section about the turns', () => {
   const heading = 'What happened, turn by turn';
+
+  it('joins lines of an earlier turn without the marks of what they quote', () => {
+    const closing = agent('The manual says:\n\n> It waits.\n>\n> It tries again.\n\nThat is true now.');
+    expect(section(heading, first, closing, second, agent('It is written.'))[0]).toBe(
+      '- "Make the upload retry when the server is busy" → The manual says: It waits. · It tries again. · That is true now.',
+    );
+  });
 
   it('has each request with the closing words on it, the oldest first', () => {
     expect(
@@ -195,7 +290,7 @@ describe('the section about the turns', () => {
   });
 
   it('has the commits of a turn', () => {
-    const words = `The upload tries again. ${'It waits for two seconds between two tries. '.repeat(6)}`;
+    const words = 'The upload in `upload.ts` tries again.\nIt waits for two seconds between two tries.';
     const commit = run('git commit -m "Add a retry"', '[main 1a2b3c4] Add a retry');
     expect(section(heading, first, commit, agent(words), second, agent('It is there.'))[0]).toMatch(
       /\[committed 1a2b3c4 "Add a retry"\]$/,
@@ -208,21 +303,85 @@ describe('the section about the turns', () => {
     );
   });
 
-  it('leaves out of earlier answers what a later one says again', () => {
-    const turns = section(
-      heading,
-      first,
-      agent('The delay is `MAX_DELAY`, one second.\nThe status is kept as well.'),
-      second,
-      agent('The delay `MAX_DELAY` is two seconds now.'),
-    );
-    expect(turns[0]).toBe('- "Make the upload retry when the server is busy" → The status is kept as well.');
-    expect(turns[1]).toContain('The delay `MAX_DELAY` is two seconds now.');
+  it('tells items with the statement that they stand under, and all of a heading that turns them round', () => {
+    const ruled = 'This does not need to become large as long as we explicitly agree that we do not build:';
+    const items = Array.from({ length: 30 }, (_, at) => `- part${at}.ts for \`queue${at}\` and \`worker${at}\``);
+    const turns = Array.from({ length: 12 }, (_, at) => [
+      user(`And now step ${at}, please`),
+      agent(`Step ${at} is done.`),
+    ]);
+    const told = (words: string): string =>
+      readSection(
+        renderSession(scriptSession(first, agent(`${words}\n\n${items.join('\n')}`), ...turns.flat()), { budget: 600 })
+          .text,
+        heading,
+      ).join('\n');
+    expect(told(ruled)).toMatch(/do not build: part\d+\.ts/);
+    expect(told('No, we keep the old one.\n\nWhat we would have to write:')).toContain('→ No, we keep the old one. ·');
   });
 
   it('has the tasks that are done', () => {
     const tasks = plan({ text: 'Read it', status: 'completed' }, { text: 'Test it', status: 'pending' });
     expect(section(heading, first, tasks, agent('I go on.'))[0]).toBe('Tasks done: Read it');
+  });
+
+  it('always has the last turn, whatever the room', () => {
+    const items = Array.from({ length: 80 }, (_, at) => `- part${at}.ts waits for part${at + 1}.ts`);
+    const steps = [first, run('make'), agent(`It is done:\n\n${items.join('\n')}`)];
+    for (let budget = 500; budget <= 1200; budget += 20) {
+      const lines = readSection(renderSession(scriptSession(...steps), { budget }).text, heading);
+      expect(lines.length, `${budget} tokens`).toBeGreaterThan(2);
+      expect(lines[0]).toMatch(/^- "Make the upload retry.* →$/);
+    }
+  });
+
+  it('tells short requests before it tells long ones at length', () => {
+    const long = 'Look at the upload of the shop, and at everything that waits for it. '.repeat(12);
+    const turns = Array.from({ length: 18 }, (_, at) => [
+      user(at < 6 ? `No retry in step ${at}` : `${at}: ${long}`),
+      agent(`Step ${at} is done.`),
+    ]).flat();
+    const lines = readSection(renderSession(scriptSession(...turns), { budget: 600 }).text, heading).join('\n');
+    for (let at = 0; at < 6; at++) expect(lines).toContain(`"No retry in step ${at}"`);
+  });
+
+  it('has the summary of a compaction before the turn that it was made in, also after an answer in that turn', () => {
+    const lines = section(
+      heading,
+      first,
+      run('npm test'),
+      answer('How often?', 'Five times'),
+      compaction('It waits for the server, as `upload.ts` shows.'),
+      agent('I look at the server next, since it is the one that is slow here. '.repeat(4)),
+      run('npm test'),
+    );
+    expect(lines[0]).toBe('- (compacted; the agent summed up) → It waits for the server, as `upload.ts` shows.');
+    expect(lines[1]).toMatch(/^- "Make the upload retry/);
+  });
+
+  it('says what answers a question before what else is said of it', () => {
+    const turns = Array.from({ length: 8 }, (_, at) => [
+      user(`Should we close issue ${at} of the upload now?`),
+      agent(
+        `No. I would keep that one open.\n\n${Array.from({ length: 12 }, (_, part) => `- \`Part${at}x${part}\` and \`Shop${at}x${part}\` wait for \`Queue${at}x${part}\``).join('\n')}`,
+      ),
+    ]).flat();
+    const brief = renderSession(scriptSession(...turns), { budget: 800 }).text;
+    const lines = readSection(brief, heading).filter((line) => line.includes(' → '));
+    expect(lines.length).toBeGreaterThan(1);
+    for (const line of lines) expect(line).toContain('→ No. I would keep that one open. · ');
+  });
+
+  it('prefers what was said last on the way', () => {
+    const words = Array.from({ length: 10 }, (_, at) => [
+      agent(
+        `Cause number ${at}: part ${at} of the shop may be what is slow here, since its queue is full. ${'I look at it. '.repeat(8)}`,
+      ),
+      run(`make part${at}`),
+    ]).flat();
+    const lines = readSection(renderSession(scriptSession(first, ...words), { budget: 500 }).text, heading).join('\n');
+    expect(lines).toContain('Cause number 8');
+    expect(lines).not.toContain('Cause number 0');
   });
 
   it('counts the turns that have no room', () => {
@@ -245,9 +404,43 @@ describe('the last steps', () => {
     expect(lines.length).toBeLessThan(30);
     expect(lines[0]).toContain(`make part${30 - lines.length}`);
   });
+
+  it('are cut where even the last one is longer than the room', () => {
+    const account = buildAccount(sealSession(scriptSession(first, edit('src/shop.ts', 'wait(); '.repeat(200)))));
+    for (const bytes of [120, 200, 300]) {
+      const { lines } = describeSteps(account, 2000).print(bytes);
+      expect(lines[0]).toContain('shop.ts');
+      expect(countLineBytes(lines)).toBeLessThanOrEqual(bytes);
+    }
+    expect(describeSteps(account, 2000).print(60).lines).toEqual([]);
+  });
+
+  it('show no call that failed as if it had not, however little room there is', () => {
+    const failed = fail(`close window ${'x'.repeat(80)}`, `Error: no window of that name ${'y'.repeat(80)}`);
+    const account = buildAccount(sealSession(scriptSession(first, failed)));
+    for (const bytes of [110, 150, 200, 300]) {
+      const { lines } = describeSteps(account, 2000).print(bytes);
+      expect(lines[0]).toContain('close window');
+      expect(lines[1]).toMatch(/ {2}FAILED: Error: no window/);
+      expect(countLineBytes(lines)).toBeLessThanOrEqual(bytes);
+    }
+  });
 });
 
 describe('files and commands', () => {
+  it('count the changed files that have no room', () => {
+    const edits = Array.from({ length: 60 }, (_, at) => edit(`src/part${at}/of-the-shop.ts`, 'wait();'));
+    const lines = readSection(renderSession(scriptSession(first, ...edits), { budget: 1000 }).text, 'Files');
+    const shown = lines.join('\n').match(/of-the-shop\.ts/g)?.length ?? 0;
+    expect(shown).toBeLessThan(60);
+    expect(lines[0]).toMatch(new RegExp(`^Changed \\(${shown} of 60\\): `));
+  });
+
+  it('say where files were edited after a check', () => {
+    const lines = section('Commands', first, run('npm test', '5 passed'), edit('src/upload.ts', 'retry();'));
+    expect(lines.join('\n')).toContain('`npm test` → passed (files were edited since)');
+  });
+
   it('are listed by folder, with what was done to them', () => {
     const created = edit('src/retry.ts', 'export function retryUpload() {}', { change: 'created' });
     expect(
@@ -284,16 +477,16 @@ describe('what was declared', () => {
     ]);
   });
 
-  it('comes by its kind: goals, steps, rules, decisions', () => {
+  it('comes by its kind: goals, rules, decisions; steps come first of what is next', () => {
     const facts = (['note', 'decision', 'constraint', 'next', 'goal'] as const).map((kind) =>
       makeFact(kind, `the ${kind}`, { ...OBSERVED, trust: 'declared', origin: 'human' }),
     );
     expect(sectionOf('Stated on purpose', ...facts)).toEqual([
       '- goal: the goal',
-      '- next: the next',
       '- constraint: the constraint',
       '- decision: the decision',
       '- the note',
     ]);
+    expect(sectionOf('Next and open', ...facts)).toEqual(['Next, stated by hand: the next']);
   });
 });

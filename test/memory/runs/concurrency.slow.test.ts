@@ -13,7 +13,7 @@ const WORKER = fileURLToPath(new URL('./workers/mark-and-note.mjs', import.meta.
 const PROCESSES = 40;
 
 describe('many concurrent processes', () => {
-  it('AH-12: 40 of them on one checkpoint and one memory lose nothing', { timeout: 120_000 }, async () => {
+  it('AH-12: 40 of them on one checkpoint and one memory lose nothing', { timeout: 240_000 }, async () => {
     const folder = makeTempFolder();
     const names = Array.from({ length: PROCESSES }, (_, at) => `step-${at}`);
     const checkpoint = new Checkpoint('.agent-handover/checkpoint.json', describeMachine({ HOME: folder }, folder));

@@ -64,13 +64,22 @@ export async function takeOver(walk: Walk): Promise<void> {
   await walk.run(['migrate', '--from', envelope, '--json']);
   const [note, state, archive, soul, memory, session] = walk.plant(6);
   const old = join(sandbox.folder, 'old');
-  writeIn(old, 'handover.toml', `[handover]\nmemory_dir = "memory"\n[note]\nsession = ${JSON.stringify(session)}\n`);
+  writeIn(
+    old,
+    'handover.toml',
+    `[handover]\nmemory_dir = "memory"\n[note]\nsession = ${quoteForToml(session ?? '')}\n`,
+  );
   writeIn(old, 'memory/layer1/2026-11/codex-2026-11-15.md', `<!-- agent-handover | layer1 | 2026-11-15 -->\n${note}`);
   writeIn(old, 'memory/layer2/current-state.md', `<!-- agent-handover | layer2 | 2026-11-15 -->\n${state}`);
   writeIn(old, 'memory/layer3/2026-10-codex-archive.md', `<!-- agent-handover | layer3 | 2026-11-01 -->\n${archive}`);
   writeIn(old, 'SOUL.md', `# SOUL.md — Who I Am\n\n${soul}\n`);
   writeIn(old, 'MEMORY.md', `# MEMORY.md — What I Know\n\n${memory}\n`);
   await walk.run(['migrate', '--workspace', old, '--json']);
+}
+
+/** As JSON does, which leaves one control character as it is. */
+function quoteForToml(text: string): string {
+  return JSON.stringify(text).replaceAll('\x7f', '\\u007f');
 }
 
 const STEPS = `
@@ -97,7 +106,7 @@ kind = "compact"
 export async function remember(walk: Walk): Promise<void> {
   const { sandbox } = walk;
   writeIn(sandbox.project, 'handover.toml', STEPS);
-  await walk.run(['init', '--no-hooks', '--yes', '--name', walk.plantOne()]);
+  await walk.run(['init', '--no-hooks', '--yes', '--blocks', '--name', walk.plantOne()]);
   await walk.run(['run', '--note', walk.plantOne(), '--current-state', walk.plantOne()]);
   await walk.run(['run', '--note', '-', '--json'], { input: walk.plant(5).join('\n') });
   for (const text of walk.plant(3)) await walk.run(['snapshot', '--mode', text, '--stdout']);

@@ -53,8 +53,26 @@ export async function exchange(walk: Walk): Promise<void> {
   await walk.run(['export', '--all', '--sign', '--output', locked, ...pass]);
   await walk.run(['import', '--input', locked, '--trust', key, ...pass], { at: walk.receiver });
   await receiveFromOthers(walk);
+  await share(walk);
   await walk.run(['list', '--json', '--limit', '0'], { at: walk.receiver });
   await walk.run(['show', '--json'], { at: walk.receiver });
+}
+
+/** A remote, and a task on it. */
+async function share(walk: Walk): Promise<void> {
+  const shared = join(walk.temp, 'shared');
+  mkdirSync(shared);
+  await walk.run(['remote', 'add', 'team', shared]);
+  await walk.run(['sync', '--dry-run']);
+  await walk.run(['sync', '--yes']);
+  await walk.run(['offer', 'latest', '--label', walk.plantOne()], { status: 64 });
+  await walk.run(['offer', 'latest', '--to', walk.plantOne()], { status: 64 });
+  await walk.run(['offer', 'latest', '--label', 'nightly']);
+  await walk.run(['take', '--next', 'codex', '--print', '--goal', walk.plantOne()]);
+  await walk.run(['who']);
+  await walk.run(['status']);
+  await walk.run(['release', '--done', '--json']);
+  await walk.run(['remote', 'remove', 'team']);
 }
 
 /** Bundles of session-handoff, which takes no secrets out. */

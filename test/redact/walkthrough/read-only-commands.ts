@@ -22,6 +22,9 @@ export async function look(walk: Walk): Promise<void> {
     ['files', '--all', '--json', '--limit', '0'],
     ['timeline', '--all', '--limit', '0'],
     ['timeline', '--all', '--json', '--limit', '0'],
+    ['debt', '--all', '--limit', '0'],
+    ['debt', '--all', '--json', '--limit', '0'],
+    ['report', '--all-projects', '--output', '-'],
     ['show'],
     ['show', '--json'],
     ['render'],
@@ -35,6 +38,9 @@ export async function look(walk: Walk): Promise<void> {
     ['sessions', '--json', '--limit', '0'],
     ['restore', '--goal', walk.plantOne()],
     ['status'],
+    ['backfill', '--dry-run', '--json'],
+    ['backfill', '--json'],
+    ['completions', 'bash'],
     ['cleanup', '--json'],
     ['redact', '--json'],
     ['doctor'],
@@ -47,6 +53,10 @@ export async function look(walk: Walk): Promise<void> {
   await walk.run(['sessions', '--agent', walk.plantOne()], { status: 64 });
   await walk.run(['sessions', walk.plantOne()], { status: 66 });
   await walk.run(['check'], { status: 2 });
+  await walk.run(['verify', '--all']);
+  const kept: { id: string }[] = JSON.parse(await walk.run(['list', '--project', '.', '--json', '--limit', '2']));
+  await walk.run(['merge', ...kept.map(({ id }) => id), '--json']);
+  await walk.run(['diff', '--chain', '--all']);
   await walk.run(['errors', '--all', '-'], { input: walk.plant(3).join('\n') });
   const sessions: { id: string }[] = JSON.parse(await walk.run(['sessions', '--json', '--limit', '0']));
   for (const { id } of sessions) await walk.run(['sessions', id]);

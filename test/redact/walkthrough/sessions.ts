@@ -1,5 +1,6 @@
 import { mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { listCuts } from '../../../eval/redaction/recall.ts';
 import { HOOK_EVENTS, type HookedAgent } from '../../../src/agents/hook-input.ts';
 import { acquireLock } from '../../../src/platform/lock.ts';
 import { systemClock } from '../../../src/platform/machine.ts';
@@ -49,6 +50,7 @@ export async function captureSession(walk: Walk): Promise<void> {
   writeFileSync(path, transcript.text);
   await walk.run(['capture', '--transcript', path, '--print', 'v2']);
   plantCanaries(transcript, walk.take(110));
+  plantInLongOutputs(walk, transcript);
   const [touched] = walk.plantNames(1);
   transcript.call('named', 'Edit', {
     file_path: join(walk.sandbox.project, `src/${touched}.ts`),
@@ -61,6 +63,16 @@ export async function captureSession(walk: Walk): Promise<void> {
   await walk.run(['capture', '--transcript', path, '--dry-run', '--json']);
   await walk.run(['show', '--events']);
   await walk.run(['show', '--events', '--json']);
+}
+
+/** Where a long output is cut: at the end of what is kept of its beginning, and at the beginning of what is kept of its end. */
+function plantInLongOutputs(walk: Walk, transcript: Transcript): void {
+  for (const [at, { text, kind }] of walk.take(60).entries())
+    for (const [index, output] of listCuts(text, kind === 'private-key' ? 0.4 : 0.6).entries()) {
+      const id = `long-${at}-${index}`;
+      transcript.call(id, 'Bash', { command: 'cat log' });
+      transcript.result(id, output, { isError: index % 2 === 0 });
+    }
 }
 
 /** A session whose hooks run while the worker is held up, so that all their jobs stay queued. */

@@ -11,7 +11,7 @@ interface Answer {
   meaning?: { texts: number; missing: number; trouble: string | null };
 }
 
-async function begin(): Promise<{ sandbox: Sandbox; server: EmbeddingServer }> {
+async function begin(timeout = 30): Promise<{ sandbox: Sandbox; server: EmbeddingServer }> {
   const server = await openEmbeddingServer();
   const sandbox = makeSandbox();
   const facts = [
@@ -19,7 +19,7 @@ async function begin(): Promise<{ sandbox: Sandbox; server: EmbeddingServer }> {
     { kind: 'next' as const, text: 'Order the paint' },
   ];
   saveSample(sandbox.machine, { title: 'Colours', facts }, describePlace(sandbox.project, sandbox.machine));
-  configure(sandbox, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\ntimeout = 1\n`);
+  configure(sandbox, `[search.meaning]\nurl = "${server.url}/v1"\nmodel = "toy"\ntimeout = ${timeout}\n`);
   return { sandbox, server };
 }
 
@@ -55,7 +55,7 @@ describe('semantic search', () => {
     ['is busy', { status: 429 }],
     ['answers nonsense', { status: 200, body: '[]' }],
   ] as const)('falls back to words, with one warning, when the model %s', async (_, answer) => {
-    const { sandbox, server } = await begin();
+    const { sandbox, server } = await begin(answer === 'stall' ? 1 : 30);
     server.answer = () => answer;
     if (answer === null) await server.close();
     const { status, stdout, stderr } = await sandbox.run(['search', 'automobile']);

@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmSync, truncateSync, utimesSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { SearchHit } from '../../../src/search/query.ts';
 import { Transcript } from '../../fixtures/agents/claude-code.ts';
@@ -17,6 +17,7 @@ interface Examination {
 }
 
 const ID = '5b0c7f0e-4b5e-4f0a-9d57-000000000001';
+const OTHER = '5b0c7f0e-4b5e-4f0a-9d57-000000000002';
 
 function tell(sandbox: Sandbox, ...said: string[]): string {
   const t = new Transcript({ sessionId: ID, cwd: sandbox.project });
@@ -132,6 +133,30 @@ describe('handover doctor, checking search indexes', () => {
 });
 
 describe('the MCP tool search', () => {
+  it('answers with the sessions that it has read, and says how many are left', async () => {
+    const sandbox = makeSandbox();
+    const long = tell(sandbox, 'A long medlar', ...Array.from({ length: 8 }, () => 'word '.repeat(200_000)));
+    utimesSync(long, new Date('2026-01-01'), new Date('2026-01-01'));
+    const t = new Transcript({ sessionId: OTHER, cwd: sandbox.project });
+    t.human('A short medlar');
+    writeText(join(dirname(long), `${OTHER}.jsonl`), t.text);
+    const { call } = await connect(sandbox);
+    const { text } = await call('search', { query: 'medlar', sessions: true });
+    expect(text).toContain('> session  A short medlar');
+    expect(text).not.toContain('A long medlar');
+    expect(text).toMatch(/1 session was not read yet/);
+  });
+
+  it('shows one line of a session, and all of them when asked about it', async () => {
+    const sandbox = makeSandbox();
+    tell(sandbox, 'The medlar is ripe', 'A medlar, a medlar', 'My medlar');
+    const { call } = await connect(sandbox);
+    const { text } = await call('search', { query: 'medlar', sessions: true });
+    expect(text).toContain(`2 more lines of it match; ask with {"session":"${ID}"}`);
+    const all = await call('search', { query: 'medlar', session: ID });
+    expect(all.text.match(/^> session /gm)).toHaveLength(3);
+  });
+
   it('does not wait for a long session, says that it is being read, and finds it later', async () => {
     const sandbox = makeSandbox();
     tell(sandbox, 'The medlar is ripe', ...Array.from({ length: 8 }, () => 'word '.repeat(200_000)));

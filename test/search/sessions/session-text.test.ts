@@ -1,5 +1,7 @@
+import { randomInt } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Agent } from '../../../src/agents/agent.ts';
@@ -91,6 +93,22 @@ describe('the searchable text of a session', () => {
       const end = bytes.indexOf('\n', offset ?? 0);
       expect(bytes.subarray(offset ?? -1, end).toString('utf8')).toBe(lines[line - 1]);
     }
+  });
+
+  it('has a title without what only a later text shows to be a secret', () => {
+    const value = `kqzvxw${randomInt(1e6, 1e7)}`;
+    const transcript = new claudeCode.Transcript();
+    transcript.human(`Log in with ${value}`);
+    transcript.say(`I have set DB_PASSWORD='${value}'`);
+    const path = writeText(join(makeFolder(), `.claude/projects/-app/${claudeCode.SESSION_ID}.jsonl`), transcript.text);
+    const session = claudeCodeAgent.inspectFile(path);
+    if (session === null) throw new Error('there is no session');
+    const head = { ...HEAD, title: `Log in with ${value}` };
+    const source = { agent: claudeCodeAgent, session, head, redactor: makeRedactor(), archive: null, checkpoint: null };
+    const read = readSessionText(source);
+    expect(read.head.title).toMatch(/^Log in with \[redacted:/);
+    expect(JSON.stringify(unpackParts(Buffer.concat(read.parts)))).not.toContain(value);
+    expect(read.parts.map((part) => gunzipSync(part).toString('utf8')).join('')).not.toContain(value);
   });
 
   it.each(STORIES)('of $name is the same however often it was read while growing', ({ agent, place, story }) => {
@@ -220,15 +238,21 @@ describe('passages of a session', () => {
     expect(make(call('Bash', 'npm test'), result('npm test', 'new words'))).toEqual(['npm test', 'new words']);
   });
 
-  it('leave out the content of files that were read, but not their names', () => {
+  it('have the names and the content of files that were read, without the numbers of lines', () => {
     const read = makeEvent({
       type: 'call',
       call: 'r',
       tool: 'Read',
       action: { kind: 'read', path: 'src/a.ts' },
     });
-    const result = makeEvent({ type: 'result', call: 'r', ok: true, exit: null, output: 'const a = 1' });
-    expect(make(read, result)).toEqual(['src/a.ts']);
+    const result = makeEvent({
+      type: 'result',
+      call: 'r',
+      ok: true,
+      exit: null,
+      output: '     1→const a = 1\n    12→const b = 2',
+    });
+    expect(make(read, result)).toEqual(['src/a.ts', 'const a = 1\nconst b = 2']);
   });
 
   it('are pieces of bounded length that together have the whole text', () => {

@@ -19,6 +19,8 @@ import { writeText } from '../../support/transcripts.ts';
 
 interface Answer {
   hits: SearchHit[];
+  as_typed: boolean;
+  instead?: { typed: string; found: string[] }[];
   sessions: { by: string; behind: number; unread: number };
 }
 
@@ -34,6 +36,9 @@ function tell(sandbox: Sandbox, number: number, ...said: string[]): { path: stri
 async function find(sandbox: Sandbox, words: string, env: Record<string, string> = {}): Promise<Answer> {
   return await sandbox.json<Answer>(['search', '--sessions', ...words.split(' ')], { env });
 }
+
+/** How many lines match, shown or not. */
+const countLines = ({ hits }: Answer): number => hits.reduce((sum, { more = 0 }) => sum + 1 + more, 0);
 
 const idsOf = ({ hits }: Answer): string[] => hits.map(({ id }) => id);
 
@@ -72,6 +77,15 @@ describe('search --sessions', () => {
     expect(idsOf(await find(sandbox, 'undefined (reading "peel")'))[0]).toBe(idOf(1));
   });
 
+  it('puts a session first that has the words in several lines, where no line has all of them', async () => {
+    const sandbox = makeSandbox();
+    tell(sandbox, 1, 'A loquat', 'On the terrace', 'A loquat again', 'The terrace in winter', 'Mulch for the loquat');
+    tell(sandbox, 2, 'The loquat and its mulch', 'Something else', 'Done');
+    tell(sandbox, 3, 'Nothing of all this', 'Right');
+    const { hits } = await find(sandbox, 'loquat mulch terrace winter');
+    expect(hits.map(({ id }) => id).slice(0, 2)).toEqual([idOf(1), idOf(2)]);
+  });
+
   it('reads new parts of a growing session, and drops rewound ones', async () => {
     const sandbox = makeSandbox();
     const { path, t } = tell(sandbox, 1, 'First the apples', 'Apples are done');
@@ -79,10 +93,10 @@ describe('search --sessions', () => {
     t.human('Now the pomegranates');
     writeFileSync(path, t.text);
     expect((await find(sandbox, 'pomegranates')).hits[0]?.text).toBe('Now the pomegranates');
-    expect((await find(sandbox, 'apples')).hits).toHaveLength(2);
+    expect(countLines(await find(sandbox, 'apples'))).toBe(2);
     tell(sandbox, 1, 'Only quinces', 'Quinces it is, all of them');
     expect((await find(sandbox, 'pomegranates')).hits).toEqual([]);
-    expect((await find(sandbox, 'quinces')).hits).toHaveLength(2);
+    expect(countLines(await find(sandbox, 'quinces'))).toBe(2);
     expect(readFileSync(join(sandbox.store, 'sessions.sqlite')).includes('pomegranates')).toBe(false);
   });
 
@@ -156,7 +170,7 @@ describe('search --sessions', () => {
     tell(sandbox, 1, 'A cloudberry', 'Two cloudberries');
     const { hits, sessions } = await find(sandbox, 'cloudberry', { HANDOVER_SQLITE: 'none' });
     expect(sessions.by).toBe('scan');
-    expect(hits.map(({ text }) => text).sort()).toEqual(['A cloudberry', 'Two cloudberries']);
+    expect(hits).toMatchObject([{ text: 'A cloudberry', more: 1 }]);
     const { stderr } = await sandbox.run(['search', '--sessions', 'cloudberry'], {
       env: { HANDOVER_SQLITE: 'none' },
     });
@@ -174,7 +188,7 @@ describe('search --sessions', () => {
     const sandbox = makeSandbox();
     tell(sandbox, 1, 'The mulberry in src/mulberry.ts', 'Done with the mulberry');
     const narrowed = async (...flags: string[]): Promise<number> =>
-      (await sandbox.json<Answer>(['search', '--sessions', 'mulberry', ...flags])).hits.length;
+      countLines(await sandbox.json<Answer>(['search', '--sessions', 'mulberry', ...flags]));
     expect(await narrowed('--agent', 'claude-code')).toBe(2);
     expect(await narrowed('--agent', 'codex')).toBe(0);
     expect(await narrowed('--project', sandbox.project)).toBe(2);
@@ -184,6 +198,89 @@ describe('search --sessions', () => {
     expect(await narrowed('--since', '2026-01-01')).toBe(2);
   });
 
+  it.each([{}, { HANDOVER_SQLITE: 'none' }])(
+    'shows the best line of each session and how to see the others (%o)',
+    async (env) => {
+      const sandbox = makeSandbox();
+      tell(sandbox, 1, 'The salal grows', 'Salal it is', 'A salal jam recipe', 'Nothing', 'Salal again');
+      tell(sandbox, 2, 'One salal');
+      const { hits } = await find(sandbox, 'salal jam recipe', env);
+      expect(hits[0]).toMatchObject({ id: idOf(1), text: 'A salal jam recipe' });
+      expect(idsOf({ ...(await find(sandbox, 'salal', env)) }).sort()).toEqual([idOf(1), idOf(2)]);
+      const { stdout } = await sandbox.run(['search', '--sessions', 'salal'], { env });
+      expect(stdout).toContain(`3 more lines of it match: handover search salal --sessions --session ${idOf(1)}\n`);
+      expect(stdout).not.toContain(`--session ${idOf(2)}`);
+      const all = await sandbox.json<Answer>(['search', 'salal', '--session', idOf(1).slice(0, 36)], { env });
+      expect(all.hits.map(({ from }) => from.line).sort()).toEqual([1, 2, 3, 5]);
+      expect((await sandbox.run(['search', 'salal', '--session', 'none-such'], { env })).status).toBe(66);
+    },
+  );
+
+  it('shows sessions of a common word, however much of it the newest one has', async () => {
+    const sandbox = makeSandbox();
+    tell(sandbox, 1, ...Array.from({ length: 400 }, (_, at) => `Wineberry number ${at}`));
+    for (let number = 2; number < 7; number++) tell(sandbox, number, `A wineberry in ${number}`);
+    expect((await find(sandbox, 'wineberry')).hits).toHaveLength(6);
+  });
+
+  it.each([{}, { HANDOVER_SQLITE: 'none' }])(
+    'finds swapped letters, also inside names, and says so (%o)',
+    async (env) => {
+      const sandbox = makeSandbox();
+      tell(sandbox, 1, 'Use exponentialBackoffDelay here', 'Done');
+      tell(sandbox, 2, 'The medlars are late', 'Yes');
+      const inside = await find(sandbox, 'bakcoff', env);
+      expect(inside.hits[0]?.id).toBe(idOf(1));
+      expect(inside).toMatchObject({
+        as_typed: false,
+        instead: [{ typed: 'bakcoff', found: ['exponentialbackoffdelay'] }],
+      });
+      const { stderr } = await sandbox.run(['search', '--sessions', 'mdelars', 'late'], { env });
+      expect(stderr).toContain('nothing matches as typed: shown is what has "medlars" for "mdelars"');
+      expect(await find(sandbox, 'medlars late', env)).toMatchObject({ as_typed: true });
+    },
+  );
+
+  it('repeats no word of a query that has a secret in it', async () => {
+    const sandbox = makeSandbox();
+    tell(sandbox, 1, 'The medlars are late');
+    const secret = ['ghp', 'x9Kd82mQpL0vTz71RbNc45Wy63HsJf20AgUe'].join('_');
+    const { stdout, stderr } = await sandbox.run(['search', '--sessions', 'medlras', secret, '--json']);
+    expect(JSON.parse(stdout)).toMatchObject({ as_typed: false, hits: [{ id: idOf(1) }] });
+    expect(`${stdout}${stderr}`).not.toContain(secret.slice(6, 20).toLowerCase());
+  });
+
+  it('puts what was typed before other forms of it, whatever is newer', async () => {
+    const sandbox = makeSandbox();
+    const first = tell(sandbox, 1, 'Look at lib/index-store.ts once more and then go on with everything else');
+    utimesSync(first.path, new Date('2026-01-01'), new Date('2026-01-01'));
+    for (let number = 2; number < 6; number++) tell(sandbox, number, 'Looks at stores: looking, stores');
+    expect(idsOf(await find(sandbox, 'lib/index-store.ts'))[0]).toBe(idOf(1));
+    expect(idsOf(await find(sandbox, 'store look'))[0]).toBe(idOf(1));
+    const second = tell(sandbox, 6, `They were peeled ${'and washed and dried '.repeat(20)}`);
+    utimesSync(second.path, new Date('2026-01-01'), new Date('2026-01-01'));
+    for (let number = 7; number < 10; number++) tell(sandbox, number, 'Peeling: peeler, peel, peels');
+    expect(idsOf(await find(sandbox, 'peeled'))[0]).toBe(idOf(6));
+  });
+
+  it('finds what a tool read, up to a bound, and without secrets', async () => {
+    const sandbox = makeSandbox();
+    const [canary] = writeSecrets(20, 77).filter(({ text }) => !text.includes('\n') && !text.includes('\0'));
+    const { path, t } = tell(sandbox, 1, 'Read the file');
+    t.call('toolu_1', 'Read', { file_path: '/x/orchard.conf' });
+    const lines = ['first: sorbus', canary?.text ?? '', ...Array.from({ length: 900 }, (_, at) => `filler ${at}`)];
+    t.result('toolu_1', [...lines, 'last: crataegus'].map((line, at) => `${at + 1}→${line}`).join('\n'));
+    writeFileSync(path, t.text);
+    for (const word of ['sorbus', 'crataegus'])
+      expect((await find(sandbox, word)).hits).toMatchObject([{ id: idOf(1), from: { speaker: 'tool' } }]);
+    const { passages } = await sandbox.json<{ passages: { text: string }[] }>(['sessions', idOf(1)]);
+    const kept = passages.map(({ text }) => text).join('\n');
+    expect(kept).toContain('first: sorbus\n');
+    expect(kept).not.toContain('filler 450');
+    const { secret = '' } = canary ?? {};
+    expect(kept).not.toContain(secret.slice(Math.floor(secret.length / 4), Math.ceil(secret.length * 0.9)));
+  });
+
   it('leaves no secret in the store or on the screen', async () => {
     const sandbox = makeSandbox();
     const canaries = writeSecrets(100, 31).filter(({ text }) => !text.includes('\0'));
@@ -191,7 +288,7 @@ describe('search --sessions', () => {
       sandbox,
       1,
       'Here they come, blackthorn',
-      ...canaries.map(({ text }) => `blackthorn ${text}`),
+      ...canaries.map(({ text }) => `blackthorn\n${text}`),
     );
     const { stdout } = await sandbox.run(['search', '--sessions', 'blackthorn', '--limit', '100', '--json']);
     const { stdout: shown } = await sandbox.run(['sessions', idOf(1)]);

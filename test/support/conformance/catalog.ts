@@ -67,6 +67,7 @@ export function testCatalog(name: string, open: (store: Store) => Promise<Catalo
           session: null,
           terminal: null,
           last_at: null,
+          noted_at: null,
           score: null,
         },
       ]);

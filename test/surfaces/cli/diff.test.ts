@@ -17,7 +17,7 @@ const task = (status: string): Fact => makeFact('task', 'Test the retry', { ...O
 const check = (status: string): Fact =>
   makeFact('check', 'npm test', { ...OBSERVED, status, detail: { stem: 'npm test' } });
 const RULE = makeFact('constraint', 'Never retry on 404', HUMAN);
-const GOAL = makeFact('goal', 'Make the upload retry', { ...HUMAN, detail: { role: 'current' } });
+const GOAL = makeFact('goal', 'Continue', { ...HUMAN, detail: { role: 'current' } });
 const NEWER = makeFact('goal', 'Write it down', { ...HUMAN, detail: { role: 'current' } });
 
 /** Saves a handover of the sandbox's project as `capture` would. */
@@ -72,7 +72,7 @@ describe('handover diff', () => {
         `- task       [pending] Test the retry  (completed, ${task('').id})`,
         '',
         'superseded',
-        `- goal       Make the upload retry  (a newer request, ${GOAL.id})`,
+        `- goal       Continue  (a newer request, ${GOAL.id})`,
         '             -> Write it down',
         '',
         'dropped',
@@ -126,6 +126,15 @@ describe('handover diff', () => {
     expect(await sandbox.ok(['diff'])).toBe(expected);
   });
 
+  it('compares the newest with the one before it, also when it follows none', async () => {
+    const own = makeSandbox();
+    const one = await own.save('--title', 'One thing');
+    const two = await own.save('--title', 'Another thing');
+    const { first: from, second: to } = await own.json<{ first: { id: string }; second: { id: string } }>(['diff']);
+    expect([from.id, to.id]).toEqual([one, two]);
+    expect((await own.run(['diff', one])).status).toBe(66);
+  });
+
   it('finds nothing between a handover and itself', async () => {
     const text = await sandbox.ok(['diff', first.id, first.id]);
     expect(text).toContain('\nrelation the same handover\n');
@@ -136,6 +145,16 @@ describe('handover diff', () => {
     const { relation, dropped, resolved } = await sandbox.json<Record<string, unknown>>(['diff', second.id, first.id]);
     expect([relation, resolved]).toEqual(['earlier', []]);
     expect(dropped).toMatchObject([{ id: NEWER.id, reason: 'not known yet' }]);
+  });
+
+  it('takes a project whose remote was changed for one project', async () => {
+    const own = makeSandbox();
+    runGit(own.project, 'init', '--quiet');
+    runGit(own.project, 'commit', '--quiet', '--allow-empty', '--message', 'one');
+    await own.save('--title', 'Before');
+    runGit(own.project, 'remote', 'add', 'origin', 'git@example.com:acme/shop.git');
+    await own.save('--title', 'After');
+    expect(await own.json(['diff'])).not.toMatchObject({ relation: 'another project' });
   });
 
   it('says that two handovers are of different projects', async () => {
@@ -173,6 +192,28 @@ describe('handover diff', () => {
     const { status, stderr } = await sandbox.run(['diff', last.id]);
     expect(status).toBe(66);
     expect(stderr).toContain(`${second.id}, the predecessor of ${last.id}, was deleted`);
+  });
+
+  it('goes by when the work was done, not by when it was captured', async () => {
+    const { session } = makeDraft([]);
+    const workedOn = (last_at: string): string => {
+      const draft = makeDraft([GOAL], { session: { ...session, id: last_at, last_at } });
+      return keep(draft).id;
+    };
+    const [newer, older] = [workedOn('2026-01-31T10:00:00.000Z'), workedOn('2026-01-30T10:00:00.000Z')];
+    const text = await sandbox.ok(['diff', older, newer]);
+    expect(text).toMatch(/^first {4}\S+ {2}2026-01-30T10:00:00.000Z .*\nsecond {3}\S+ {2}2026-01-31T10:00:00.000Z /);
+    expect(text).toContain('\nrelation the second is later\n');
+  });
+
+  it('counts what show counts', async () => {
+    const state = makeFact('note', 'It was in the middle', { ...OBSERVED, detail: { role: 'state' } });
+    const later = makeFact('note', 'It spoke last', { ...OBSERVED, detail: { role: 'state' } });
+    const { session } = makeDraft([]);
+    const before = keep(makeDraft([state, GOAL, RULE, check('failed')]));
+    const after = keep(makeDraft([later, NEWER, check('ok')], { session: { ...session, id: 's-9' } }), before);
+    const [, counts] = /facts +\d+ new, (.*)/.exec(await sandbox.ok(['diff', before.id, after.id])) ?? [];
+    expect(await sandbox.ok(['show', after.id])).toContain(`follows  ${before.id}, of its facts ${counts}\n`);
   });
 });
 

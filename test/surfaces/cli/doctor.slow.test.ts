@@ -1,38 +1,9 @@
 import { appendFileSync, chmodSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeSandbox, type Sandbox } from '../../support/cli.ts';
-import { saveSample } from '../../support/samples.ts';
+import type { Sandbox } from '../../support/cli.ts';
+import { examine, makeStore } from '../../support/doctor.ts';
 import { listFiles } from '../../support/tree.ts';
-
-interface Report {
-  findings: {
-    code: string;
-    level: string;
-    path: string;
-    message: string;
-    fixed: boolean;
-    remedy: string | null;
-  }[];
-}
-
-async function makeStore(): Promise<{ sandbox: Sandbox; path: string; journal: string }> {
-  const sandbox = makeSandbox();
-  for (const title of ['one', 'two', 'three']) saveSample(sandbox.machine, { title });
-  await sandbox.ok(['list']);
-  const [path = ''] = listFiles(join(sandbox.store, 'handovers'));
-  const [journal = ''] = listFiles(join(sandbox.store, 'journal'));
-  return { sandbox, path, journal };
-}
-
-async function examine(
-  sandbox: Sandbox,
-  ...args: string[]
-): Promise<{ status: number | null; codes: string[]; report: Report }> {
-  const { status, stdout } = await sandbox.run(['doctor', ...args, '--json']);
-  const report: Report = JSON.parse(stdout);
-  return { status, codes: report.findings.map((finding) => finding.code), report };
-}
 
 describe('handover doctor', () => {
   it.each<[string, string, (store: { sandbox: Sandbox; path: string; journal: string }) => void]>([

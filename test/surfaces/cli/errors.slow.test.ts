@@ -39,9 +39,10 @@ beforeAll(async () => {
       { ask: 'Make the server start in tests' },
       { edit: 'src/other.ts' },
       { run: 'npm test', output: BUSY, fails: true },
-      { say: 'The root cause was a server that the first test left listening.' },
+      { say: 'The root cause was a server that the first test of server.test.ts left listening.' },
       { edit: 'test/server.test.ts' },
-      { run: 'npx kill-port 3000', output: 'done' },
+      { run: 'npm install get-port', output: 'added 1 package' },
+      { run: 'npx list-ports', output: '3000' },
       { run: 'npm test', output: 'Tests: 12 passed' },
       { edit: 'src/after.ts' },
     ],
@@ -83,8 +84,8 @@ describe('handover errors', () => {
       in_later_session: false,
       succeeded: 'npm test',
       files: [{ path: 'test/server.test.ts', change: 'edited' }],
-      commands: ['npx kill-port 3000'],
-      said: ['The root cause was a server that the first test left listening.'],
+      commands: ['npm install get-port'],
+      said: ['The root cause was a server that the first test of server.test.ts left listening.'],
     });
   });
 
@@ -136,8 +137,9 @@ Emitted 'error' event on Server instance at:
 
   it('says what it searched for, and what to type next, when the error is new', async () => {
     const { stdout, stderr } = await sandbox.run(['errors', 'fatal: not a git repository at all']);
-    expect(stdout).toBe('not seen before\n  looked for: fatal: not a git repository at all\n');
-    expect(stderr).toContain('handover errors TEXT --all');
+    expect(stdout).toBe('no error that was captured is like this\n  looked for: fatal: not a git repository at all\n');
+    expect(stderr).toContain('next: List handovers: handover list\n');
+    expect(stderr).toContain("handover search --sessions 'fatal: not a git repository at all'");
     expect((await sandbox.run(['errors', ''])).status).toBe(64);
     expect((await sandbox.run(['errors', '-'], { input: ' \n' })).status).toBe(64);
   });

@@ -91,7 +91,7 @@ describe('handover export', () => {
     await sandbox.save('--title', 'One');
     for (const [flags, says] of [
       [['--output', '../no/such/file'], 'there is no folder'],
-      [['--passphrase-file', '../none', '--output', '../x'], '--passphrase-fd 0'],
+      [['--passphrase-file', '../none', '--output', '../x'], 'there is no file'],
     ] as const) {
       const { status, stderr } = await sandbox.run(['export', ...flags]);
       expect([status, stderr]).toEqual([66, expect.stringContaining(says)]);

@@ -23,7 +23,8 @@ describe('handover export', () => {
     await sandbox.save('--title', 'One', '--next', 'go on');
     const { stdout, stderr } = await sandbox.run(['export', '--dry-run', '--output', '../x.handover']);
     expect(stderr).toContain('this would be exported, not signed, readable by anybody; nothing was written');
-    await sandbox.ok(['export', '--output', '../x.handover']);
+    const written = await sandbox.run(['export', '--output', '../x.handover']);
+    expect(written.stderr).toContain('on the other machine: handover import x.handover --allow-unsigned\n');
     expect(unpack(join(sandbox.folder, 'x.handover'))).toContain(stdout);
     expect(JSON.parse(stdout)).toMatchObject({ title: 'One', workspace: { root: '.' } });
   });
@@ -87,6 +88,33 @@ describe('handover export', () => {
       'HANDOVER_USAGE',
     );
     expect(errorCode(await sandbox.run(['export', '--only', 'gaol', '--json', '--dry-run']))).toBe('HANDOVER_USAGE');
+  });
+
+  it('sends nothing of another project unless its whole id is written out or all projects are asked for', async () => {
+    const sandbox = makeSandbox();
+    const other = join(sandbox.folder, 'other');
+    mkdirSync(other);
+    const own = await sandbox.save('--title', 'Own work');
+    const { id: foreign } = await sandbox.json<{ id: string }>(['save', '--title', 'Other work'], { cwd: other });
+    const packed = async (...args: string[]): Promise<string[]> =>
+      JSON.parse(await sandbox.ok(['export', '--format', 'json', ...args])).map(({ title }: Handover) => title);
+    expect(await packed('--id', 'latest')).toEqual(['Own work']);
+    expect(await packed()).toEqual(['Own work']);
+    expect(await packed('--id', foreign)).toEqual(['Other work']);
+    expect(await packed('--id', 'latest', '--all-projects')).toEqual(['Other work']);
+    expect(await packed('--since', '1h', '--all-projects')).toEqual(['Own work', 'Other work']);
+    expect(await sandbox.ok(['render', 'latest'])).toContain('Own work');
+    expect(await sandbox.ok(['to', 'codex', '--print', '--from', 'latest'])).toContain('Own work');
+    await sandbox.ok(['forget', own]);
+    for (const command of [['export'], ['render'], ['to', 'codex', '--print']]) {
+      for (const id of [[], ['latest'], [foreign.slice(0, -1)]]) {
+        const flag = command[0] === 'export' ? '--id' : '--from';
+        const words = id.length === 0 || command[0] === 'render' ? id : [flag, ...id];
+        const { status, stdout } = await sandbox.run([...command, ...words]);
+        expect([command, id, status, stdout]).toEqual([command, id, 66, '']);
+      }
+    }
+    expect(await sandbox.ok(['render', foreign.slice(0, -1), '--all-projects'])).toContain('Other work');
   });
 
   it('does not write through a link, and leaves its target alone', async () => {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { captureWork } from '../../support/captured-work.ts';
@@ -43,7 +43,7 @@ describe('handover files', () => {
   it('prints a table, limited by --limit', async () => {
     const { stdout, stderr } = await sandbox.run(['files', '--limit', '1']);
     expect(stdout).toBe(
-      `src/cart.ts\n  3 sessions: edited 2, named 1; by claude-code, codex; last just now, ${ids[2]}\n`,
+      `src/cart.ts\n  edited in 2 sessions, named in 1, last just now, by claude-code, codex, ${ids[2]}\n`,
     );
     expect(stderr).toContain('2 more; show all: handover files --limit 0');
     const all = await sandbox.run(['files', '--limit', '1', '--all', '--since', '2020-01-01']);
@@ -59,5 +59,25 @@ describe('handover files', () => {
     const { stdout, stderr } = await sandbox.run(['files'], { cwd });
     expect([stdout, stderr.includes('handover files --all')]).toEqual(['no handover mentions a file\n', true]);
     expect(await sandbox.json<Row[]>(['files', '--all'], { cwd })).toHaveLength(3);
+  });
+
+  it('lists no words that only look like a path: what no call touched must be there', async () => {
+    const other = makeSandbox();
+    writeFileSync(join(other.project, 'limits.ts'), 'export const limit = 5;\n');
+    await captureWork(other, {
+      day: 4,
+      steps: [
+        { ask: 'Read limits.ts, [docs/CLAUDE.md, keygen.ts/sign.ts and /auth/.well-known/jwks.json before you begin' },
+        { say: 'The limits are in limits.ts; the keys of keygen.ts/sign.ts are at /auth/.well-known/jwks.json.' },
+        { edit: 'src/cart.ts' },
+        { say: 'As [docs/CLAUDE.md and keygen.ts/sign.ts ask, limits.ts is next; /auth/.well-known/jwks.json stays.' },
+      ],
+    });
+    const paths = (await other.json<Row[]>(['files'])).map(({ path }) => path);
+    expect(paths).toEqual(['src/cart.ts', 'limits.ts']);
+    expect(await other.ok(['show'])).not.toMatch(/^- \[mentioned\] (?!limits\.ts)/m);
+    // Also of a handover that was kept with them, or whose file is gone since.
+    rmSync(join(other.project, 'limits.ts'));
+    expect((await other.json<Row[]>(['files'])).map(({ path }) => path)).toEqual(['src/cart.ts']);
   });
 });

@@ -1,6 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { SESSION_ID } from '../../fixtures/agents/claude-code.ts';
 import { makeSandbox } from '../../support/cli.ts';
+import { capture, QUEUE } from '../../support/marks.ts';
 import { saveSample } from '../../support/samples.ts';
 import { listFiles } from '../../support/tree.ts';
 
@@ -15,5 +17,34 @@ describe('handover forget', () => {
     expect((await sandbox.run(['show', secret])).status).toBe(66);
     for (const path of listFiles(sandbox.store)) expect(readFileSync(path, 'latin1'), path).not.toContain('secret-');
     expect(await sandbox.ok(['doctor'])).toContain('all is well');
+  });
+
+  it('names the handovers that hold the same facts, and those of a session whose text was deleted', async () => {
+    const sandbox = makeSandbox();
+    const first = await sandbox.save('First', '--decision', 'Use kumquats');
+    const second = await sandbox.save('Second');
+    const { stderr } = await sandbox.run(['forget', first]);
+    expect(stderr).toContain(`handover forget ${second}\n`);
+    expect((await sandbox.run(['forget', second])).stderr).toBe('');
+    const { id } = await capture(sandbox, [QUEUE]);
+    await sandbox.ok(['search', '--sessions', 'queue']);
+    expect((await sandbox.run(['forget', '--session', SESSION_ID])).stderr).toContain(`handover forget ${id}\n`);
+  });
+
+  it('deletes everything with --all, but not without being told twice', async () => {
+    const sandbox = makeSandbox();
+    for (const title of ['secret-one', 'secret-two']) saveSample(sandbox.machine, { title });
+    await sandbox.ok(['save', 'a note', '--next', 'secret-step', '--decision', 'secret-choice']);
+    await sandbox.ok(['resolve', 'secret-step', '--because', 'secret-reason']);
+    await sandbox.ok(['refute', 'secret-choice', '--because', 'secret "öther"\treason']);
+    await sandbox.ok(['search', 'secret']);
+    const refused = await sandbox.run(['forget', '--all']);
+    expect([refused.status, refused.stderr]).toEqual([64, expect.stringContaining('3 handovers of 2 projects')]);
+    expect((await sandbox.run(['forget', '--all', '--yes', '20261115'])).status).toBe(64);
+    expect((await sandbox.json<{ forgotten: string[] }>(['forget', '--all', '--yes'])).forgotten).toHaveLength(3);
+    expect(await sandbox.json(['list'])).toEqual([]);
+    for (const path of listFiles(sandbox.store)) expect(readFileSync(path, 'utf8'), path).not.toMatch(/secret|öther/);
+    expect(await sandbox.ok(['doctor'])).toContain('all is well');
+    expect((await sandbox.json<{ forgotten: string[] }>(['forget', '--all', '--yes'])).forgotten).toEqual([]);
   });
 });

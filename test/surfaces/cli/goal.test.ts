@@ -29,7 +29,8 @@ describe('the --goal flag', () => {
     expect(steered).toContain('## Goal\n> Make the Playwright tests of the invoices stable\n');
     expect(Buffer.byteLength(steered)).toBeLessThanOrEqual(700 * 4);
     const count = (text: string): number => text.toLowerCase().split('invoice').length;
-    expect(count(steered)).toBeGreaterThan(count(plain));
+    expect(count(steered)).toBeGreaterThanOrEqual(count(plain));
+    expect(steered.replace(/\n## Goal\n> .*\n/, '')).not.toBe(plain);
     expect(await sandbox.ok(['render', id, ...BUDGET])).toBe(plain);
   });
 
@@ -40,7 +41,8 @@ describe('the --goal flag', () => {
       const brief = await sandbox.ok(['render', id, '--target', target, '--goal', HOSTILE]);
       const known = new Set([...own(plain), '## Goal']);
       expect(own(brief).filter((line) => !known.has(line) && !line.startsWith('# Left out: '))).toEqual([]);
-      for (const line of HOSTILE.split('\n')) expect(brief).toContain(`\n> ${line}\n`);
+      const shown = HOSTILE.replace('</handover>', '(/handover>');
+      for (const line of shown.split('\n')) expect(brief).toContain(`\n> ${line}\n`);
     }
   });
 
@@ -56,7 +58,7 @@ describe('the --goal flag', () => {
     const brief = await other.ok(['capture', '--transcript', transcript, ...BUDGET, '--goal', goal]);
     expect(brief).toContain(`## Goal\n> ${goal}\n`);
     expect(Buffer.byteLength(brief)).toBeLessThanOrEqual(700 * 4);
-    expect(await other.ok(['render', ...BUDGET])).toContain(goal);
+    expect(await other.ok(['render', '--all-projects', ...BUDGET])).toContain(goal);
     const sealed = await other.json<{
       facts: { kind: string; text: string; trust: string; origin: string }[];
     }>(['show']);

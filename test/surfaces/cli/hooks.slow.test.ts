@@ -1,7 +1,8 @@
-import { chmodSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
+import { writeSession } from '../../support/hooks.ts';
 import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
 
 const AGENTS = ['claude-code', 'codex', 'gemini', 'opencode', 'qwen', 'copilot', 'cline'];
@@ -210,32 +211,60 @@ describe('handover init', () => {
     const settings = writeHome('.claude/settings.json', '{}');
     const { status, stdout, stderr } = await sandbox.run(['init'], { env });
     expect(status).toBe(64);
-    expect(stdout).toContain(`to do: add hooks for claude-code to ${settings}\n`);
+    expect(stdout).toContain('to do: add hooks for Claude Code to ~/.claude/settings.json\n');
     expect(stderr).toContain('handover init --yes');
     expect(readFileSync(settings, 'utf8')).toBe('{}');
   });
 
-  it('sets up everything with --yes, and has nothing left to do the second time', async () => {
+  it('takes hooks and MCP with --yes, touches nothing else, and has nothing left to do the second time', async () => {
     writeHome('.claude/settings.json', '{}');
     writeHome('.codex/config.toml', '');
-    expect(await sandbox.json(['init', '--yes'], { env })).toMatchObject({
-      done: true,
-      parts: [
-        { name: 'files' },
-        {
-          name: 'hooks',
-          proposals: ['hooks', 'mcp', 'hooks', 'mcp'].map((part) => expect.stringContaining(`add ${part} for`)),
-        },
-      ],
-      next: [expect.stringContaining('start codex')],
-    });
+    const before = readdirSync(sandbox.project);
+    const { done, parts, next } = await sandbox.json<InitResult>(['init', '--yes'], { env });
+    expect(done).toBe(true);
+    expect(parts.map(({ name, chosen }) => [name, chosen])).toEqual([
+      ['claude-code', true],
+      ['codex', true],
+      ['blocks', false],
+      ['files', false],
+    ]);
+    for (const part of parts.slice(0, 2))
+      expect(part.proposals).toEqual(
+        ['hooks', 'the MCP server'].map((each) => expect.stringContaining(`add ${each} for`)),
+      );
+    expect(next).toEqual([expect.stringContaining('start codex')]);
+    expect(readdirSync(sandbox.project)).toEqual(before);
     expect(await sandbox.ok(['init'], { env })).toContain('there is nothing to set up\n');
+  });
+
+  it('adds blocks only to files of agents that are there, and --remove undoes everything', async () => {
+    const mine = '{\n    "theme": "dark" }';
+    const settings = writeHome('.claude/settings.json', mine);
+    const before = readdirSync(sandbox.project);
+    await sandbox.ok(['init', '--yes', '--blocks', '--files'], { env });
+    const added = readdirSync(sandbox.project).filter((name) => !before.includes(name) && !name.startsWith('.'));
+    expect(added.sort()).toEqual(['CLAUDE.md', 'HANDOFF.md', 'MEMORY.md', 'SOUL.md']);
+    expect(readFileSync(settings, 'utf8')).toContain('hook.cjs');
+    const { removed } = await sandbox.json<{ removed: { outcome: string }[] }>(['init', '--remove'], { env });
+    expect(new Set(removed.map(({ outcome }) => outcome))).toEqual(new Set(['removed']));
+    expect(readFileSync(settings, 'utf8')).toBe(mine);
+    expect(readdirSync(sandbox.project).filter((name) => !name.startsWith('.'))).toEqual(before);
+    expect(await sandbox.ok(['init', '--remove'], { env })).toBe('there is nothing to remove\n');
+  });
+
+  it('offers to capture earlier sessions', async () => {
+    const session = writeSession(sandbox);
+    session.transcript.human('Retry the checkout');
+    session.write();
+    const { next } = await sandbox.json<InitResult>(['init', '--yes'], { env });
+    expect(next).toEqual([expect.stringContaining('1 earlier session on this machine, 1 in this project')]);
+    expect(await sandbox.json(['list'])).toEqual([]);
   });
 
   it('skips what flags exclude', async () => {
     const settings = writeHome('.claude/settings.json', '{}');
     writeHome('.qwen/settings.json', '{}');
-    expect(await sandbox.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toBe(
+    expect(await sandbox.ok(['init', '--yes', '--no-hooks', '--no-files'], { env })).toContain(
       'there is nothing to set up\n',
     );
     await sandbox.ok(['init', '--yes', '--no-mcp', '--agent', 'qwen'], { env });
@@ -247,18 +276,65 @@ describe('handover init', () => {
   });
 
   describe.runIf(hasTerminal)('in a terminal', () => {
-    it('asks before each change, and follows the answer', async () => {
+    const question = 'What should be set up?';
+    const cancel = '\u0003';
+
+    it('asks once, and does nothing when it is cancelled', async () => {
       const settings = writeHome('.claude/settings.json', '{}');
-      const no = await runInTerminal(sandbox, ['init', '--agent', 'claude-code'], {
-        keys: [{ after: 'Do this?', type: 'n' }],
+      const { status, terminal } = await runInTerminal(sandbox, ['init'], {
+        keys: [{ after: question, type: cancel }],
       });
-      expect([no.status, no.terminal]).toEqual([75, expect.stringContaining('nothing was done')]);
+      expect([status, terminal]).toEqual([130, expect.stringContaining('nothing was done')]);
       expect(readFileSync(settings, 'utf8')).toBe('{}');
-      const yes = await runInTerminal(sandbox, ['init', '--agent', 'claude-code'], {
-        keys: [{ after: 'Do this?', type: 'y' }],
+    });
+
+    it('does what is ticked, hooks at first', async () => {
+      const settings = writeHome('.claude/settings.json', '{}');
+      const { status } = await runInTerminal(sandbox, ['init', '--agent', 'claude-code'], {
+        keys: [{ after: question, type: '\r' }],
       });
-      expect(yes.status).toBe(0);
+      expect(status).toBe(0);
       expect(readFileSync(settings, 'utf8')).toContain('hook.cjs');
+      expect(existsSync(join(sandbox.project, 'CLAUDE.md'))).toBe(false);
+    });
+
+    it('does not what is unticked', async () => {
+      const settings = writeHome('.claude/settings.json', '{}');
+      const [space, down] = [' ', '\u001b[B'];
+      const { status, terminal } = await runInTerminal(sandbox, ['init', '--agent', 'claude-code'], {
+        keys: [
+          { after: 'SOUL.md', type: space },
+          { after: 'Claude Code', type: down },
+          { after: 'CLAUDE.md', type: space },
+          { after: 'CLAUDE.md', type: '\r' },
+        ],
+      });
+      expect([status, terminal]).toEqual([0, expect.stringContaining(' a block to CLAUDE.md')]);
+      expect(readFileSync(settings, 'utf8')).toBe('{}');
+      expect(existsSync(join(sandbox.project, 'CLAUDE.md'))).toBe(true);
+      expect(existsSync(join(sandbox.project, 'SOUL.md'))).toBe(false);
+    });
+
+    it('captures earlier sessions where they are ticked', async () => {
+      const session = writeSession(sandbox);
+      session.transcript.human('Retry the checkout');
+      session.write();
+      const up = '\u001b[A';
+      const { status, terminal } = await runInTerminal(sandbox, ['init', '--agent', 'claude-code'], {
+        keys: [
+          { after: 'Capture 1 earlier session', type: up },
+          { after: 'Capture 1 earlier session', type: ' ' },
+          { after: 'Capture 1 earlier session', type: '\r' },
+        ],
+      });
+      expect([status, terminal]).toEqual([0, expect.stringContaining('capturing 1 session in the background')]);
+      await expect.poll(async () => await sandbox.json(['list'])).toHaveLength(1);
     });
   });
 });
+
+interface InitResult {
+  done: boolean;
+  parts: { name: string; proposals: string[]; chosen: boolean }[];
+  next: string[];
+}

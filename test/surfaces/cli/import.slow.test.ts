@@ -2,26 +2,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Handover } from '../../../src/model/handover.ts';
-import { errorCode, makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
+import { errorCode, makeSandbox } from '../../support/cli.ts';
 import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
 import { snapshotTree } from '../../support/tree.ts';
-
-/** Two people who work on one project, each on a machine of their own. */
-async function makeTwo(): Promise<{ alice: Sandbox; bob: Sandbox; key: string }> {
-  const [alice, bob] = [makeSandbox(), makeSandbox()];
-  for (const { project } of [alice, bob]) {
-    runGit(project, 'init', '--quiet');
-    runGit(project, 'remote', 'add', 'origin', 'https://example.invalid/acme/shop.git');
-  }
-  const { public_key } = await alice.json<{ public_key: string }>(['keys', 'generate', '--name', 'alice']);
-  return { alice, bob, key: public_key };
-}
-
-async function pack(sandbox: Sandbox, ...args: string[]): Promise<string> {
-  const path = join(sandbox.folder, 'work.handover');
-  await sandbox.ok(['export', '--sign', '--output', path, ...args]);
-  return path;
-}
+import { makeTwo, pack } from '../../support/two-people.ts';
 
 describe('handover import', () => {
   it('SH-13: never renders imported text as an instruction or a heading', async () => {
@@ -49,7 +33,7 @@ describe('handover import', () => {
       expect(own.join('\n')).not.toMatch(/obey|delete everything|Constraints|User:/);
       expect(own.filter((line) => line.startsWith('## '))).toEqual(['## From others: imported, unverified']);
       expect(
-        lines.filter((line) => /^> - \(imported, unverified\) (?:goal|constraint|next): /.test(line)),
+        lines.filter((line) => /^> - \(imported, said by alice, unverified\) (?:goal|constraint|next): /.test(line)),
       ).toHaveLength(3);
     }
     expect((await bob.run(['export', '--format', 'v2', '--id', id])).status).toBe(77);
@@ -171,6 +155,6 @@ describe('handover import', () => {
     writeFileSync(join(sandbox.folder, 'note'), 'hello');
     expect(errorCode(await sandbox.run(['import', '--input', '../nothing', '--json']))).toBe('HANDOVER_NOT_FOUND');
     expect(errorCode(await sandbox.run(['import', '--input', '../note', '--json']))).toBe('HANDOVER_BUNDLE_INVALID');
-    expect(errorCode(await sandbox.run(['import', '--input', '/dev/zero', '--json']))).toBe('HANDOVER_NOT_FOUND');
+    expect(errorCode(await sandbox.run(['import', '--input', '/dev/zero', '--json']))).toBe('HANDOVER_PATH_UNSAFE');
   });
 });

@@ -65,6 +65,28 @@ describe('handover keys', () => {
     }
   });
 
+  it('trusts what export prints: as a file, as text, and as JSON', async () => {
+    const ann = makeSandbox();
+    const { public_key = '' } = await ann.json<Record<string, string>>([
+      'keys',
+      'generate',
+      '--name',
+      'Ann with a long name',
+    ]);
+    for (const flags of [[], ['--json']]) {
+      const printed = await ann.ok(['keys', 'export', ...flags]);
+      writeFileSync(join(ann.folder, 'ann.pub'), printed);
+      for (const word of [join(ann.folder, 'ann.pub'), printed, printed.replaceAll('\n', ' '.repeat(300))]) {
+        const sandbox = makeSandbox();
+        await sandbox.ok(['keys', 'trust', word, '--name', 'ann']);
+        expect((await sandbox.json<Listed>(['keys', 'list'])).keys).toMatchObject([{ name: 'ann', public_key }]);
+      }
+    }
+    const other = await makeSandbox().json<Record<string, string>>(['keys', 'generate', '--name', 'eve']);
+    const two = await ann.run(['keys', 'trust', `${public_key} ${other.public_key}`, '--name', 'both', '--json']);
+    expect(errorCode(two)).toBe('HANDOVER_INPUT_INVALID');
+  });
+
   it('refuses keys of another kind', async () => {
     const sandbox = makeSandbox();
     const rsa = generateKeyPairSync('rsa', { modulusLength: 1024 }).publicKey.export({

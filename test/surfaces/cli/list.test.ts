@@ -25,6 +25,7 @@ describe('handover list', () => {
       'session',
       'terminal',
       'last_at',
+      'noted_at',
       'score',
     ]);
     expect(Object.keys(row.project ?? {})).toEqual(['id', 'name']);

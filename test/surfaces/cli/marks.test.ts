@@ -1,33 +1,49 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Handover } from '../../../src/model/handover.ts';
-import { SESSION_ID, Transcript } from '../../fixtures/agents/claude-code.ts';
-import { makeSandbox, type Sandbox } from '../../support/cli.ts';
-import { writeText } from '../../support/transcripts.ts';
+import { makeSandbox } from '../../support/cli.ts';
+import { capture, idOf, OTHER_ID, QUEUE } from '../../support/marks.ts';
 
-const OTHER_ID = '7c1d8e1f-5c6f-4a1b-8e68-1d2a8d3baf22';
+describe('a pin', () => {
+  it('that is set on a refuted fact or removed from it leaves the warning', async () => {
+    const sandbox = makeSandbox();
+    await sandbox.save('--summary', 'one', '--decision', 'Use sqlite');
+    await sandbox.ok(['pin', 'Use sqlite']);
+    await sandbox.ok(['refute', 'Use sqlite', '--because', 'too slow']);
+    const standing = async (): Promise<unknown> => {
+      const { hits } = await sandbox.json<{ hits: { standing: string }[] }>(['search', 'sqlite', '--kind', 'decision']);
+      return hits[0]?.standing;
+    };
+    for (const mark of ['unpin', 'pin', 'unpin']) {
+      await sandbox.ok([mark, 'Use sqlite']);
+      const brief = await sandbox.ok(['render']);
+      expect(brief, mark).toContain('> - tried, did not work: Use sqlite; because: too slow');
+      expect(brief.includes('## Pinned'), mark).toBe(mark === 'pin');
+      expect(await standing()).toBe('refuted');
+    }
+    expect(await sandbox.ok(['refute', 'Use sqlite', '--because', 'too slow'])).toContain('already refuted');
+  });
 
-/** Captures a session in which these things were said, after each other. */
-async function capture(
-  sandbox: Sandbox,
-  words: readonly string[],
-  { id = SESSION_ID, day = 1 } = {},
-): Promise<Handover> {
-  const t = new Transcript({ cwd: sandbox.project, sessionId: id, timestamp: `2026-02-0${day}T09:00:00.000Z` });
-  t.human('Go on with the work on the parser');
-  for (const text of words) t.say(text);
-  const path = writeText(join(sandbox.home, '.claude/projects/-p', `${id}.jsonl`), t.text);
-  return await sandbox.json(['capture', '--transcript', path]);
-}
-
-async function idOf(sandbox: Sandbox, text: string): Promise<string> {
-  const { facts } = await sandbox.json<Handover>(['show']);
-  return facts.find((fact) => fact.text.includes(text))?.id ?? '';
-}
-
-const QUEUE = 'We decided to use a queue for the uploads.';
+  it('does not open what is resolved', async () => {
+    const sandbox = makeSandbox();
+    await sandbox.save('--summary', 'one', '--next', 'buy milk');
+    await sandbox.ok(['resolve', 'milk']);
+    const { status, stderr } = await sandbox.run(['pin', 'milk']);
+    expect([status, stderr]).toEqual([64, expect.stringContaining("next: handover save --pin 'buy milk'")]);
+    expect(await sandbox.ok(['render'])).not.toContain('milk');
+    await sandbox.save('--summary', 'two', '--next', 'buy milk');
+    await sandbox.ok(['pin', 'milk']);
+    await sandbox.save('--summary', 'three');
+    expect(await sandbox.ok(['render'])).toContain('## Pinned\n> - next: buy milk');
+  });
+});
 
 describe('handover resolve', () => {
+  it('finds a fact by the whole of a short text', async () => {
+    const sandbox = makeSandbox();
+    await sandbox.save('--summary', 'one', '--next', 'Do A', '--next', 'Do A and B');
+    expect(await sandbox.ok(['resolve', 'Do A'])).toMatch(/^resolved f-\w+ {2}next: Do A$/m);
+    expect((await sandbox.run(['resolve', 'A'])).status).toBe(66);
+  });
+
   it('removes a fact until it is saved again', async () => {
     const sandbox = makeSandbox();
     await sandbox.save('--summary', 'one', '--decision', 'Use a queue');
@@ -37,6 +53,40 @@ describe('handover resolve', () => {
     await sandbox.save('--summary', 'two', '--decision', 'Use a queue');
     expect(await sandbox.ok(['render'])).toContain('> - decision: Use a queue');
   });
+
+  it.each(['resolve', 'refute'])(
+    'does not end what a person states again, whatever is saved after it (%s)',
+    async (mark) => {
+      const sandbox = makeSandbox();
+      await capture(sandbox, ['The lexer is next.']);
+      await sandbox.save('--title', 'one', '--decision', 'Use a queue');
+      await sandbox.ok([mark, await idOf(sandbox, 'queue'), '--because', 'it is slow']);
+      await sandbox.save('--title', 'two', '--decision', 'Use a queue');
+      const stands = async (): Promise<void> => {
+        expect(await sandbox.ok(['render'])).toContain('> - decision: Use a queue');
+        expect(await sandbox.ok(['diff', '--chain'])).toMatch(
+          /standing \(\d+\)\n(?: {2}.*\n)* {2}decision +Use a queue/,
+        );
+        const { hits } = await sandbox.json<{ hits: { standing: string }[] }>([
+          'search',
+          'queue',
+          '--kind',
+          'decision',
+        ]);
+        expect(hits[0]?.standing).toBe('open');
+        expect(await sandbox.ok(['doctor'])).not.toContain('does not say what became of');
+      };
+      await stands();
+      await sandbox.save('--title', 'three', '--next', 'Write the tests');
+      await stands();
+      await capture(sandbox, ['The lexer is next.', 'It is done.']);
+      await stands();
+      await capture(sandbox, ['The tests are next.'], { id: OTHER_ID, day: 3 });
+      await stands();
+      await sandbox.ok(['resolve', await idOf(sandbox, 'queue')]);
+      expect(await sandbox.ok(['render'])).not.toContain('Use a queue');
+    },
+  );
 });
 
 describe('handover refute', () => {

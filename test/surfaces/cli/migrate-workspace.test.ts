@@ -31,7 +31,7 @@ describe('handover migrate --workspace', () => {
     const { files }: { files: { path: string; outcome: string; note: string }[] } = JSON.parse(stdout);
     const found = new Map(files.map((file) => [file.path.slice(sandbox.project.length + 1), file]));
     expect(found.get('handover.toml')).toMatchObject({ outcome: 'in use', note: '2 steps' });
-    expect(found.get('memory')?.note).toBe('1 files of notes, a current state, 1 archives');
+    expect(found.get('memory')?.note).toBe('1 file of notes, a current state, 1 archive');
     expect(found.get('memory/layer1/2026-11/odd.md')?.outcome).toBe('refused');
     expect(found.get('.agent-handover/checkpoint.json')).toMatchObject({
       outcome: 'in use',

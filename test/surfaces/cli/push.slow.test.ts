@@ -1,17 +1,6 @@
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { errorCode, makeSandbox, type Sandbox } from '../../support/cli.ts';
-import { configure, writeIn } from '../../support/publishing.ts';
-
-function makeFolderSandbox(): Sandbox & { drive: string } {
-  const sandbox = makeSandbox();
-  const drive = join(sandbox.folder, 'drive');
-  mkdirSync(drive);
-  writeIn(sandbox.project, 'HANDOFF.md', 'where things stand\n');
-  configure(sandbox, `[publish]\nbackend = "folder"\nfolder.path = "${drive}"\n`);
-  return { ...sandbox, drive };
-}
+import { errorCode } from '../../support/cli.ts';
+import { configure, makeFolderSandbox, writeIn } from '../../support/publishing.ts';
 
 describe('handover push', () => {
   it.each(['', '../up', 'a/b', '.hidden', '-x y', 'a\nb'])('refuses the name %j', async (name) => {

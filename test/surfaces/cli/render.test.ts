@@ -51,7 +51,7 @@ describe('handover render', () => {
     expect(await sandbox.ok(['render', small, '--target', 'Claude'])).toBe(of('claude-code'));
     for (const text of texts) {
       expect(text).toContain('\n> Half done');
-      expect(text).toContain('\n> - next: Finish\n');
+      expect(text).toContain('\n> Next, stated by hand: Finish\n');
     }
   });
 

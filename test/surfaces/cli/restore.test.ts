@@ -27,12 +27,12 @@ describe('handover restore', () => {
   it('consumes the latest handover of the worktree once, and refuses a second time', async () => {
     const sandbox = makeSandbox();
     const id = await sandbox.save('--summary', 'Half done', '--next', 'Write the test');
-    expect(await sandbox.ok(['restore', '--target', 'codex'])).toContain('> - next: Write the test');
+    expect(await sandbox.ok(['restore', '--target', 'codex'])).toContain('> Next, stated by hand: Write the test');
     expect(readJournal(sandbox.store).at(-1)).toMatchObject({ event: 'consumed', subject: id });
     const again = await sandbox.run(['restore', '--json']);
     expect([again.status, errorCode(again), again.stdout]).toEqual([77, 'HANDOVER_STATUS_FINAL', '']);
     expect(again.stderr).toContain('handover resume');
-    expect(await sandbox.ok(['resume'])).toContain('> - next: Write the test');
+    expect(await sandbox.ok(['resume'])).toContain('> Next, stated by hand: Write the test');
   });
 
   it('restores only the handover of the given terminal', async () => {

@@ -4,7 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { SESSION_ID, Transcript } from '../../fixtures/agents/claude-code.ts';
 import { message, meta, THREAD } from '../../fixtures/agents/codex.ts';
 import { said } from '../../fixtures/agents/codex-home.ts';
-import { errorCode, makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
+import { commitAt, errorCode, makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
 import { toJsonLines, writeText } from '../../support/transcripts.ts';
 
 const OTHER_ID = '7c1d8e1f-5c6f-4a1b-8e68-1d2a8d3baf22';
@@ -21,9 +21,9 @@ interface Resumed {
 function laySession(
   sandbox: Sandbox,
   cwd: string,
-  { id = SESSION_ID, request = 'Write the parser', minutesAgo = 5 } = {},
+  { id = SESSION_ID, request = 'Write the parser', minutesAgo = 5, timestamp = '2026-01-31T09:00:00.000Z' } = {},
 ): string {
-  const t = new Transcript({ cwd, sessionId: id });
+  const t = new Transcript({ cwd, sessionId: id, timestamp });
   t.human(request);
   t.call('a', 'Write', { file_path: join(cwd, 'src/parse.ts'), content: 'export {};\n' });
   t.result('a', 'ok');
@@ -47,7 +47,7 @@ describe('handover resume', () => {
     laySession(sandbox, sandbox.project);
     const { status, stdout, stderr } = await sandbox.run(['resume', '--target', 'claude-code']);
     expect(status).toBe(0);
-    expect(stderr).toMatch(/^saved handover \S+ from a session of claude-code that had not been captured\n$/);
+    expect(stderr).toMatch(/^captured 1 session that no hook had saved: \S+ \(claude-code\)\n$/);
     expect(stdout).toContain('> Now: "Write the parser"');
     expect(stdout).toContain('recursive descent');
     expect(await sandbox.json<unknown[]>(['list'])).toHaveLength(1);
@@ -75,6 +75,18 @@ describe('handover resume', () => {
     expect(await sandbox.ok(['show', caught_up[0]?.id ?? ''])).toContain('Now the lexer');
   });
 
+  it('takes the session that was worked on last, whatever the dates of copied files are', async () => {
+    const sandbox = makeSandbox();
+    const last = { request: 'Write the printer', timestamp: '2026-01-31T11:00:00.000Z', minutesAgo: 9 };
+    laySession(sandbox, sandbox.project, { ...last, id: OTHER_ID });
+    laySession(sandbox, sandbox.project, { request: 'Write the parser', minutesAgo: 2 });
+    const { stdout, stderr } = await sandbox.run(['resume']);
+    expect(stdout).toContain('> Now: "Write the printer"');
+    expect(stderr).toBe('captured 2 sessions that no hook had saved; list them: handover list\n');
+    const captured = await sandbox.json<{ session: { id: string } }>(['capture', '--dry-run']);
+    expect(captured.session.id).toBe(OTHER_ID);
+  });
+
   it('uses only the worktree that it is run in', async () => {
     const sandbox = makeSandbox();
     runGit(sandbox.project, 'init', '-q');
@@ -91,6 +103,22 @@ describe('handover resume', () => {
     runGit(sandbox.project, 'worktree', 'add', '-q', third);
     const none = await sandbox.run(['resume', third, '--json']);
     expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
+  });
+
+  it('reads a handover by the end of its id, one of another project by its whole id only', async () => {
+    const sandbox = makeSandbox();
+    writeFileSync(join(sandbox.project, 'edited.ts'), 'one\n');
+    const older = await sandbox.save('--title', 'Write the parser', '--file', 'edited.ts');
+    await sandbox.save('--title', 'Write the printer');
+    writeFileSync(join(sandbox.project, 'edited.ts'), 'two\n');
+    const named = await resume(sandbox, older.slice(-4));
+    expect([named.id, named.changed.files]).toMatchObject([older, [{ path: 'edited.ts', change: 'changed' }]]);
+    const elsewhere = { cwd: sandbox.home };
+    expect((await sandbox.run(['resume', older.slice(-4)], elsewhere)).status).toBe(66);
+    expect((await sandbox.json<Resumed>(['resume', older], elsewhere)).changed.files).toHaveLength(1);
+    const missing = await sandbox.run(['resume', 'nope']);
+    expect([missing.status, missing.stderr]).toEqual([66, expect.stringContaining('no handover has the id "nope"')]);
+    expect((await sandbox.run(['resume', './nope'])).stderr).toContain('does not exist');
   });
 
   it('starts with what changed since: age, commits, files', async () => {
@@ -122,11 +150,32 @@ describe('handover resume', () => {
     );
   });
 
-  it('notices a file that changed after the session, also when it captures only now', async () => {
+  it('tells commits between the end of a session and its capture as made since the session ended', async () => {
+    const sandbox = makeSandbox();
+    runGit(sandbox.project, 'init', '-q');
+    const known = commitAt(sandbox.project, 'Known to the session', '2026-01-31T08:00:00Z');
+    laySession(sandbox, sandbox.project);
+    commitAt(sandbox.project, 'Made after the kill', '2026-02-01T09:00:00Z');
+    const { changed, text, id } = await resume(sandbox);
+    expect(changed.head).toMatchObject({ before: known, commits: [{ subject: 'Made after the kill' }] });
+    expect(text).toMatch(
+      /> head \w{12} -> \w{12}, 1 commit since the session ended\n> {3}\w{12} Made after the kill\n/,
+    );
+    expect(await sandbox.ok(['render', id])).toMatch(
+      /> head \w{12} -> \w{12}, 1 commit since the session ended\n> {3}\w{12} Made after the kill\n/,
+    );
+    commitAt(sandbox.project, 'Made after the capture', '2026-02-02T09:00:00Z');
+    expect((await resume(sandbox)).changed.head).toMatchObject({
+      before: known,
+      commits: [{ subject: 'Made after the capture' }, { subject: 'Made after the kill' }],
+    });
+  });
+
+  it('notices a file that was written after the session, also when it captures only now', async () => {
     const sandbox = makeSandbox();
     writeText(join(sandbox.project, 'src/parse.ts'), 'changed by hand\n');
     laySession(sandbox, sandbox.project);
-    expect((await resume(sandbox)).changed.files).toEqual([{ path: 'src/parse.ts', change: 'changed' }]);
+    expect((await resume(sandbox)).changed.files).toEqual([{ path: 'src/parse.ts', change: 'written' }]);
   });
 
   it('inside a session does not resume that session itself', async () => {

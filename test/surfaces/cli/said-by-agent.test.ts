@@ -91,7 +91,7 @@ describe('how far a session was', () => {
       .filter(({ kind }) => kind === 'note');
     expect(notes).toMatchObject([{ text: 'Mended.' }]);
     const shown = await other.ok(['show']);
-    expect(shown).toContain('\nThe agent had answered.');
+    expect(shown).toContain('\nThe agent spoke last.');
     expect(shown).not.toContain('Tool: ');
   });
 });

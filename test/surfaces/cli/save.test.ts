@@ -1,11 +1,16 @@
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { getFileProbe } from '../../../src/model/fact.ts';
 import type { Handover } from '../../../src/model/handover.ts';
 import { sha256Hex } from '../../../src/model/hash.ts';
-import { errorCode, makeSandbox, runGit } from '../../support/cli.ts';
+import { errorCode, makeSandbox, runGit, type Sandbox } from '../../support/cli.ts';
 
-const sandbox = makeSandbox();
+let sandbox: Sandbox;
+
+beforeEach(() => {
+  sandbox = makeSandbox();
+});
 
 async function saveAndRead(...args: string[]): Promise<Handover> {
   return await sandbox.json<Handover>(['show', await sandbox.save(...args)]);
@@ -13,7 +18,7 @@ async function saveAndRead(...args: string[]): Promise<Handover> {
 
 describe('handover save', () => {
   it('prints the id, and as JSON also time, path and number of facts', async () => {
-    expect(await sandbox.ok(['save', '--summary', 'x'])).toMatch(/^saved handover \d{8}-\d{6}-[0-9a-z]{4}\n$/);
+    expect(await makeSandbox().ok(['save', '--summary', 'x'])).toMatch(/^saved handover \d{8}-\d{6}-[0-9a-z]{4}\n$/);
     const saved = await sandbox.json<{ id: string; created_at: string; path: string; facts: number }>([
       'save',
       '--summary',
@@ -55,6 +60,7 @@ describe('handover save', () => {
 
   it('reads the summary, or one step a line, from standard input', async () => {
     const run = async (args: string[], input: string): Promise<Handover> => {
+      sandbox = makeSandbox();
       const { id } = await sandbox.json<{ id: string }>(['save', ...args], { input });
       return await sandbox.json<Handover>(['show', id]);
     };
@@ -75,6 +81,7 @@ describe('handover save', () => {
       ['step', false],
       ['never forget', true],
     ]);
+    sandbox = makeSandbox();
     const all = await saveAndRead('--summary', 'x', '--next', 'step', '--pin');
     expect(all.facts.map((fact) => [fact.text, fact.pinned ?? false])).toEqual([['step', true]]);
     expect(await sandbox.ok(['render', all.id])).toContain('## Pinned\n> - next: step');
@@ -93,7 +100,7 @@ describe('handover save', () => {
       '--file',
       '..odd',
     );
-    expect(facts.map((fact) => [fact.text, fact.probe?.sha256 ?? null])).toEqual([
+    expect(facts.map((fact) => [fact.text, getFileProbe(fact)?.sha256 ?? null])).toEqual([
       ['src/a.ts', sha256Hex('content')],
       ['gone.ts', null],
       ['..odd', null],
@@ -128,7 +135,8 @@ describe('handover save', () => {
   it.each([
     [[], 64, 'HANDOVER_USAGE'],
     [['--title', ' '], 64, 'HANDOVER_USAGE'],
-    [['--next', 'only a step'], 64, 'HANDOVER_USAGE'],
+    [['--file', 'a.ts'], 64, 'HANDOVER_USAGE'],
+    [['a text', '--summary', 'another'], 64, 'HANDOVER_USAGE'],
     [['--summary', 'x', '--next', ''], 64, 'HANDOVER_USAGE'],
     [['--summary', 'x', '--agent', ' '], 64, 'HANDOVER_USAGE'],
     [['--summary', 'x', '--by', 'dog'], 64, 'HANDOVER_USAGE'],

@@ -3,12 +3,47 @@ import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { acquireLock } from '../../../src/platform/lock.ts';
 import { systemClock } from '../../../src/platform/machine.ts';
-import { makeSandbox } from '../../support/cli.ts';
+import { makeSandbox, runGit } from '../../support/cli.ts';
 
 const sandbox = makeSandbox();
 
 beforeAll(async () => {
   await sandbox.save('--title', 'Retries of uploads', '--next', 'Count the retries');
+});
+
+describe('handover search', () => {
+  it('leaves out what is only spelled alike where something has the word, and else marks it', async () => {
+    const own = makeSandbox();
+    await own.save('--title', 'Rooms', '--note', 'The room list is slow', '--note', 'The boom of the crane is long');
+    const find = async (words: string): Promise<{ text: string; near?: true }[]> =>
+      (await own.json<{ hits: { text: string; near?: true }[] }>(['search', words])).hits;
+    for (const env of [{}, { HANDOVER_SQLITE: 'none' }])
+      expect(await own.json(['search', 'boom'], { env })).toMatchObject({
+        hits: [{ text: 'The boom of the crane is long' }],
+      });
+    expect((await find('boom')).map(({ near }) => near)).toEqual([undefined]);
+    const mistyped = await find('cranne');
+    expect(mistyped.map(({ text, near }) => [text, near])).toEqual([['The boom of the crane is long', true]]);
+    expect(await own.ok(['search', 'cranne'])).toContain('  near match, declared');
+  });
+
+  it('shows a fact once, whatever remote its project had when it was saved', async () => {
+    const own = makeSandbox();
+    runGit(own.project, 'init', '--quiet');
+    runGit(own.project, 'commit', '--quiet', '--allow-empty', '-m', 'begin');
+    for (const name of ['one', 'two']) {
+      runGit(own.project, 'config', 'remote.origin.url', `https://example.org/a/${name}.git`);
+      await own.save('--title', `Saved as ${name}`, '--decision', 'Uploads retry five times');
+    }
+    for (const env of [{}, { HANDOVER_SQLITE: 'none' }])
+      for (const scope of [[], ['--project', '.']]) {
+        const { hits } = await own.json<{ hits: object[] }>(['search', 'retry', '--kind', 'decision', ...scope], {
+          env,
+        });
+        expect(hits).toMatchObject([{ text: 'Uploads retry five times', from: { handovers: 2 } }]);
+        expect(hits).toHaveLength(1);
+      }
+  });
 });
 
 describe('handover search without a usable index', () => {

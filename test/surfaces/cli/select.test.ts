@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { errorCode, makeSandbox } from '../../support/cli.ts';
 import { saveSample } from '../../support/samples.ts';
+import { drawScreen } from '../../support/screen.ts';
 import { hasTerminal, runInTerminal } from '../../support/terminal.ts';
 
 const sandbox = makeSandbox();
@@ -28,15 +29,18 @@ describe('handover select', () => {
       'session',
       'terminal',
       'last_at',
+      'noted_at',
       'score',
     ]);
   });
 
-  it('fails with a code without a terminal, and when nothing matches', async () => {
+  it('fails with a code without a terminal, and says when nothing matches', async () => {
     const blind = await sandbox.run(['select', '--json']);
     expect([blind.status, errorCode(blind)]).toEqual([64, 'HANDOVER_USAGE']);
-    const none = await sandbox.run(['select', '--print-id', '--query', 'nowhere', '--json']);
-    expect([none.status, errorCode(none)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
+    for (const args of [['--print-id'], ['--print-id', '--json'], []]) {
+      const { status, stdout, stderr } = await sandbox.run(['select', ...args, '--query', 'nowhere']);
+      expect([status, stdout, stderr]).toEqual([66, '', expect.stringContaining('no handover matches')]);
+    }
   });
 });
 
@@ -55,6 +59,27 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
     expect(terminal).toContain('Which handover?');
   });
 
+  it('hides what does not match, and Enter takes what is shown first', async () => {
+    const size = { rows: 30, columns: 70 };
+    const { stdout, shown } = await runInTerminal(sandbox, ['select'], {
+      pipeOutput: true,
+      size,
+      quietMs: 150,
+      keys: [
+        { after: 'Parser rewrite', type: '\u001b[B' },
+        { after: 'Login page', type: 'p' },
+        { after: 'Search:', type: 'ar' },
+        { after: 'Search:', type: enter },
+      ],
+    });
+    const screens = shown.map((written) => drawScreen(written, size));
+    const rowsOf = (screen = '') => [...screen.matchAll(/^│ {2}([●○]) (.*?) {2,}(\S.*)$/gm)].map(([, ...row]) => row);
+    expect(rowsOf(screens[1]).map(([mark]) => mark)).toEqual(['○', '●', '○']);
+    expect(rowsOf(screens.at(-1))).toEqual([['●', 'Parser rewrite', 'sample, just now']]);
+    expect(screens.at(-1)).toContain(`│    ${ids[0]} manual\n`);
+    expect(stdout).toBe(`${ids[0]}\n`);
+  });
+
   it('draws whole lines in a terminal that says it has no columns', async () => {
     const { status, stdout, terminal } = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,
@@ -62,7 +87,7 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
       keys: [{ after: 'Release notes', type: enter }],
     });
     expect([status, stdout]).toEqual([0, `${ids[2]}\n`]);
-    expect(terminal).toContain('Which handover? Type parts of its title, project, agent or id');
+    expect(terminal).toContain('Which handover? Type parts of its title or project');
   });
 
   it('prints the newest when Enter is pressed at once, or another after the arrow keys', async () => {
@@ -81,12 +106,13 @@ describe.runIf(hasTerminal)('handover select in a terminal', () => {
     expect([down.status, down.stdout]).toEqual([0, `${ids[1]}\n`]);
   });
 
-  it('exits with its own status when the user cancels', async () => {
+  it('exits with 130 when the user cancels', async () => {
     const { status, stdout, terminal } = await runInTerminal(sandbox, ['select'], {
       pipeOutput: true,
       keys: [{ after: 'Release notes', type: '\u0003' }],
     });
-    expect([status, stdout]).toEqual([75, '']);
-    expect(terminal).toContain('nothing was selected');
+    expect([status, stdout]).toEqual([130, '']);
+    expect(terminal).toMatch(/cancelled: .*nothing was selected/);
+    expect(terminal).not.toContain('error');
   });
 });

@@ -1,39 +1,15 @@
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../../src/model/event.ts';
 import { computeFactId, type Fact } from '../../../src/model/fact.ts';
 import { openStore } from '../../../src/store/store.ts';
-import { makeStory, SESSION_ID, Transcript } from '../../fixtures/agents/claude-code.ts';
+import { SESSION_ID, Transcript } from '../../fixtures/agents/claude-code.ts';
 import { makeDatabase } from '../../fixtures/agents/database.ts';
 import { createSchema, insertSession, SESSION_ID as OPENCODE_ID } from '../../fixtures/agents/opencode.ts';
-import { errorCode, makeSandbox, type Sandbox } from '../../support/cli.ts';
+import { errorCode, makeSandbox } from '../../support/cli.ts';
 import { saveOne } from '../../support/temp-store.ts';
+import { captureStory, type TracedJson, trace } from '../../support/traced-story.ts';
 import { writeText } from '../../support/transcripts.ts';
-
-interface TracedJson {
-  id: string;
-  transcript: { state: string; path: string | null };
-  facts: {
-    id: string;
-    kind: string;
-    text: string;
-    sources: { line?: number; state: string; events: Event[] }[];
-  }[];
-}
-
-async function captureStory(): Promise<{ sandbox: Sandbox; path: string }> {
-  const sandbox = makeSandbox();
-  const path = writeText(
-    join(sandbox.home, '.claude', 'projects', '-home-ann-shop', `${SESSION_ID}.jsonl`),
-    makeStory().text,
-  );
-  await sandbox.ok(['capture', '--transcript', path, '--print', 'none']);
-  return { sandbox, path };
-}
-
-const trace = (sandbox: Sandbox, ...words: string[]): Promise<TracedJson> =>
-  sandbox.json<TracedJson>(['show', 'latest', '--events', ...words]);
 
 describe('handover show --events', () => {
   it('shows one fact, by the beginning of its id, on lines of their own', async () => {
@@ -57,9 +33,10 @@ describe('handover show --events', () => {
 
   it('reports what is wrong with the id of a fact', async () => {
     const { sandbox } = await captureStory();
-    const unknown = await sandbox.run(['show', 'latest', '--events', 'f-zzzz', '--json']);
+    const { id } = await trace(sandbox);
+    const unknown = await sandbox.run(['show', id, '--events', 'f-zzzz', '--json']);
     expect([unknown.status, errorCode(unknown)]).toEqual([66, 'HANDOVER_NOT_FOUND']);
-    const ambiguous = await sandbox.run(['show', 'latest', '--events', 'f-', '--json']);
+    const ambiguous = await sandbox.run(['show', id, '--events', 'f-', '--json']);
     expect([ambiguous.status, errorCode(ambiguous)]).toEqual([64, 'HANDOVER_ID_AMBIGUOUS']);
   });
 
@@ -139,7 +116,7 @@ describe('handover show --events', () => {
       origin: 'human',
       sources: [
         { line: 3 },
-        { line: 4, session: SESSION_ID },
+        { line: 400, session: SESSION_ID },
         { line: 9, session: 'earlier' },
         { ref: '20260131-120000-abcd' },
         {},

@@ -1,34 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Event } from '../../../src/model/event.ts';
-import { makeStory, SESSION_ID } from '../../fixtures/agents/claude-code.ts';
-import { makeSandbox, type Sandbox } from '../../support/cli.ts';
-import { writeText } from '../../support/transcripts.ts';
-
-interface TracedJson {
-  id: string;
-  transcript: { state: string; path: string | null };
-  facts: {
-    id: string;
-    kind: string;
-    text: string;
-    sources: { line?: number; state: string; events: Event[] }[];
-  }[];
-}
-
-async function captureStory(): Promise<{ sandbox: Sandbox; path: string }> {
-  const sandbox = makeSandbox();
-  const path = writeText(
-    join(sandbox.home, '.claude', 'projects', '-home-ann-shop', `${SESSION_ID}.jsonl`),
-    makeStory().text,
-  );
-  await sandbox.ok(['capture', '--transcript', path, '--print', 'none']);
-  return { sandbox, path };
-}
-
-const trace = (sandbox: Sandbox, ...words: string[]): Promise<TracedJson> =>
-  sandbox.json<TracedJson>(['show', 'latest', '--events', ...words]);
+import { SESSION_ID } from '../../fixtures/agents/claude-code.ts';
+import { captureStory, trace } from '../../support/traced-story.ts';
 
 describe('handover show --events', () => {
   it('shows for every fact the events that it comes from, in full', async () => {

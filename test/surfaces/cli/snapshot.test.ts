@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { readHandoffFooter } from '../../../src/memory/handoff-file.ts';
 import { detectProjectTypes } from '../../../src/platform/project.ts';
 import { makeSandbox, makeTempFolder, runGit } from '../../support/cli.ts';
+import { listFiles } from '../../support/tree.ts';
 
 const sandbox = makeSandbox();
 const handoff = join(sandbox.project, 'HANDOFF.md');
@@ -105,38 +106,97 @@ describe('handover auto', () => {
   });
 });
 
-describe('handover init', () => {
+describe('handover init --files', () => {
   it('creates the three files, keeps existing ones, and backs up what --force replaces', async () => {
     const own = makeSandbox();
     writeFileSync(join(own.project, 'SOUL.md'), 'my soul');
-    const first = await own.json<{ done: boolean; parts: { proposals: string[] }[] }>(['init', '--name', 'Cairn']);
+    const first = await own.json<InitResult>(['init', '--name', 'Cairn']);
     expect(first.done).toBe(true);
-    expect(first.parts[0]?.proposals.slice(0, 3)).toEqual([
+    expect(first.parts.find(({ name }) => name === 'files')?.proposals).toEqual([
       'create MEMORY.md',
       'create HANDOFF.md',
-      'add a block to AGENTS.md',
     ]);
     expect(readFileSync(join(own.project, 'SOUL.md'), 'utf8')).toBe('my soul');
-    expect(await own.ok(['init'])).toContain('there is nothing to set up\n');
+    expect(await own.ok(['init', '--files'])).toContain('there is nothing to set up\n');
     const { next } = await own.json<{ next: string[] }>(['init', '--force', '--name', 'Cairn']);
     const kept = next[0]?.replace('the replaced version is at ', '') ?? '';
     expect(readFileSync(kept, 'utf8')).toBe('my soul');
     expect(readFileSync(join(own.project, 'SOUL.md'), 'utf8')).toContain('- **Name**: Cairn');
-    await own.ok(['init', '--remove']);
-    expect(readdirSync(own.project).sort()).toEqual(['.agent-handover', 'HANDOFF.md', 'MEMORY.md', 'SOUL.md']);
+  });
+
+  it('is undone by --remove, which keeps what somebody wrote', async () => {
+    const own = makeSandbox();
+    await own.ok(['init', '--files']);
+    writeFileSync(join(own.project, 'MEMORY.md'), 'my memory');
+    expect((await own.json<{ removed: unknown }>(['init', '--remove'])).removed).toEqual([
+      { file: 'SOUL.md', outcome: 'removed', note: null },
+      { file: 'MEMORY.md', outcome: 'kept', note: 'it holds more than init writes' },
+      { file: 'HANDOFF.md', outcome: 'removed', note: null },
+    ]);
+    expect(readdirSync(own.project).sort()).toEqual(['MEMORY.md']);
   });
 });
 
+describe('handover init --remove', () => {
+  it('leaves nothing that init made, and says what it left and why', async () => {
+    const own = makeSandbox();
+    mkdirSync(join(own.home, '.claude'));
+    mkdirSync(join(own.home, '.codex'));
+    writeFileSync(join(own.project, 'CLAUDE.md'), '# Mine\n');
+    const before = [...listFiles(own.home), ...listFiles(own.project)];
+    await own.ok(['init', '--yes', '--blocks', '--files']);
+    const told = await own.ok(['init', '--remove']);
+    expect([...listFiles(own.home), ...listFiles(own.project)]).toEqual(before);
+    expect(existsSync(join(own.project, '.agent-handover'))).toBe(false);
+    expect(told).toContain('removed  ~/.claude/settings.json  (the file, which held only hooks of claude-code)\n');
+    expect(told).toContain('removed  AGENTS.md  (the file, which held only the block)\n');
+    expect(told).toContain('removed  CLAUDE.md  (only the block)\n');
+    expect(told).toContain(`what was captured stays in ${own.store}; to delete it: handover forget --all\n`);
+  });
+
+  it('shows with --dry-run what it would do, and changes nothing', async () => {
+    const own = makeSandbox();
+    mkdirSync(join(own.home, '.claude'));
+    writeFileSync(join(own.project, 'CLAUDE.md'), '# Mine\n');
+    await own.ok(['init', '--yes', '--blocks', '--files']);
+    const before = [...listFiles(own.home), ...listFiles(own.project)];
+    const told = await own.ok(['init', '--remove', '--dry-run']);
+    expect(told).toContain('to remove ~/.claude/settings.json  (the file, which held only hooks of claude-code)\n');
+    expect(told).toContain('to remove CLAUDE.md  (only the block)\n');
+    expect(told).toContain('to remove SOUL.md\n');
+    expect([...listFiles(own.home), ...listFiles(own.project)]).toEqual(before);
+    const planned = await own.ok(['init', '--remove', '--dry-run', '--json']);
+    expect(JSON.parse(planned.replaceAll('"to remove"', '"removed"'))).toEqual(
+      JSON.parse(await own.ok(['init', '--remove', '--json'])),
+    );
+  });
+
+  it('keeps what other commands wrote, and names it', async () => {
+    const own = makeSandbox();
+    await own.ok(['init', '--files']);
+    await own.ok(['run', '--note', 'half done']);
+    await own.ok(['snapshot']);
+    const told = await own.ok(['init', '--remove']);
+    expect(told).toContain('kept     .agent-handover/checkpoint.json  (not made by init)\n');
+    expect(told).toContain('kept     memory  (not made by init)\n');
+    expect(told).toContain('kept     HANDOFF.md  (it holds more than init writes)\n');
+    await own.ok(['run', '--note', 'all done']);
+  });
+});
+
+interface InitResult {
+  done: boolean;
+  parts: { name: string; proposals: string[] }[];
+}
+
 describe('handover init of a missing folder', () => {
-  it('creates it, as agent-handoff did, but not in a dry run or without anything to write', async () => {
+  it('creates it where files are wanted, as agent-handoff did, but not in a dry run', async () => {
     const own = makeSandbox();
     const folder = join(own.project, 'deep', 'new');
-    expect((await own.run(['init', folder, '--dry-run'])).status).toBe(66);
-    expect((await own.run(['init', folder, '--remove'])).status).toBe(66);
-    mkdirSync(join(own.home, '.claude'));
-    expect((await own.run(['init', folder])).status).toBe(64);
+    for (const args of [['--files', '--dry-run'], ['--remove'], []])
+      expect((await own.run(['init', folder, ...args])).status).toBe(66);
     expect(existsSync(folder)).toBe(false);
-    await own.ok(['init', folder, '--no-hooks']);
+    await own.ok(['init', folder, '--files']);
     expect(readdirSync(folder)).toContain('SOUL.md');
   });
 });

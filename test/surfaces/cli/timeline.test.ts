@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { captureWork } from '../../support/captured-work.ts';
-import { makeSandbox, makeTempFolder, runGit } from '../../support/cli.ts';
+import { commitAt, makeSandbox, makeTempFolder, runGit } from '../../support/cli.ts';
 
 interface Answer {
   days: {
@@ -22,7 +22,7 @@ beforeAll(async () => {
   const steps = [
     { ask: 'How should the cart keep amounts?' },
     { say: '1. Cents, as integers\n2. Decimals\n\nWhich one?' },
-    { ask: '1, please' },
+    { ask: '1' },
     { say: 'We decided to keep amounts in cents.' },
     { ask: 'Rework the cart so that it keeps amounts in cents' },
     { edit: 'src/cart.ts' },
@@ -48,7 +48,8 @@ beforeAll(async () => {
 describe('handover timeline', () => {
   it('lists sessions day by day, the newest first, each once', async () => {
     const { days } = await sandbox.json<Answer>(['timeline']);
-    const today = new Date().toISOString().slice(0, 10);
+    // An id begins with the day of its handover.
+    const today = ids[3]?.replace(/^(\d{4})(\d\d)(\d\d).*/, '$1-$2-$3');
     expect(days.map(({ date }) => date)).toEqual([today, '2026-02-02', '2026-02-01']);
     const [now, , work] = days;
     expect(now).toMatchObject({
@@ -63,11 +64,13 @@ describe('handover timeline', () => {
         goal: 'Rework the cart so that it keeps amounts in cents',
         requests: [
           { text: 'How should the cart keep amounts?' },
-          { text: '1, please' },
+          { text: '1' },
           { text: 'Rework the cart so that it keeps amounts in cents' },
         ],
         commits: [{ text: 'commit 1a2b3c4: Keep cents' }],
-        decisions: [{ kind: 'decision', text: '"1, please" = 1. Cents, as integers (not: 2. Decimals)' }],
+        decisions: [
+          { kind: 'decision', text: 'Which one? → "1", in its list: 1. Cents, as integers (the others: 2. Decimals)' },
+        ],
         checks: { passed: ['npm test'], failed: ['npm run lint'] },
         open_errors: 1,
         files_changed: 1,
@@ -80,11 +83,11 @@ describe('handover timeline', () => {
     const lines = (await sandbox.ok(['timeline', '--agent', 'claude-code'])).split('\n');
     expect(lines.slice(lines.indexOf('2026-02-01'))).toEqual([
       '2026-02-01',
-      '  09:00  claude-code   Rework the cart so that it keeps amounts in cents',
-      '         asked: How should the cart keep amounts?',
-      '         asked: 1, please',
+      '  09:00  claude-code   How should the cart keep amounts?',
+      '         asked: 1',
+      '         asked: Rework the cart so that it keeps amounts in cents',
       '         commit 1a2b3c4: Keep cents',
-      '         decided: "1, please" = 1. Cents, as integers (not: 2. Decimals)',
+      '         decided: Which one? → "1", in its list: 1. Cents, as integers (the others: 2. Decimals)',
       '         checks: npm run lint failed, npm test passed',
       `         1 file changed, 1 error open, ${ids[1]} and 1 before it`,
       '',
@@ -99,6 +102,26 @@ describe('handover timeline', () => {
       'handover timeline --all --limit 0',
     );
     expect(await sandbox.json<Answer>(['timeline', '--since', '2099-01-01'])).toMatchObject({ days: [] });
+  });
+
+  it('shows commits of a period without sessions, and all of a day by time, the newest first', async () => {
+    const own = makeSandbox();
+    runGit(own.project, 'init', '--quiet');
+    await captureWork(own, { day: 1, steps: [{ ask: 'Rework the cart' }, { say: 'Done.' }] });
+    commitAt(own.project, 'Before breakfast', '2026-02-01T08:00:00Z');
+    commitAt(own.project, 'After lunch', '2026-02-01T13:00:00Z');
+    commitAt(own.project, 'A day later', '2026-02-02T10:00:00Z');
+    const { days } = await own.json<Answer>(['timeline', '--since', '2026-02-02']);
+    expect(days).toMatchObject([{ date: '2026-02-02', sessions: [], commits: [{ subject: 'A day later' }] }]);
+    const lines = (await own.ok(['timeline'])).split('\n').filter((line) => /^(?: {2})?\d/.test(line));
+    expect(lines.map((line) => line.replace(/commit [0-9a-f]+/, 'commit'))).toEqual([
+      '2026-02-02',
+      '  10:00  commit  A day later',
+      '2026-02-01',
+      '  13:00  commit  After lunch',
+      '  09:00  claude-code   Rework the cart',
+      '  08:00  commit  Before breakfast',
+    ]);
   });
 
   it('says what to type in a project without handovers', async () => {

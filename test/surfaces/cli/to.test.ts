@@ -78,7 +78,7 @@ describe('handover to', () => {
     const { status, stdout, stderr } = await runTo(['gemini', '--print']);
     expect(status).toBe(0);
     expect(stdout).toContain('> Half done');
-    expect(stderr).toContain('gemini --prompt-interactive PROMPT');
+    expect(stderr).toContain('the prompt for gemini --prompt-interactive PROMPT, from handover ');
     const { prompt, ...rest } = JSON.parse((await runTo(['gemini', '--json'])).stdout);
     expect(prompt).toBe(stdout);
     expect(rest).toMatchObject({

@@ -1,36 +1,31 @@
-import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { DEFAULT_BUDGET, SMALLEST_BUDGET } from '../../../src/handover/brief/compile.ts';
 import { readHandover } from '../../../src/store/handovers.ts';
 import { openStore } from '../../../src/store/store.ts';
 import { DEFAULT_TOKENS, MIN_TOKENS } from '../../../src/surfaces/mcp/input.ts';
-import { makeSandbox, type Sandbox } from '../../support/cli.ts';
-import { type WrittenSession, writeSession, writeWork } from '../../support/hooks.ts';
+import { makeSandbox } from '../../support/cli.ts';
 import { connect } from '../../support/mcp.ts';
-
-const DECISION = 'Sessions live in Redis, because two instances share them.';
-
-/** A session of Claude Code that is under way, and a client that says which one it is. */
-async function work(): Promise<{
-  sandbox: Sandbox;
-  session: WrittenSession;
-  mcp: Awaited<ReturnType<typeof connect>>;
-}> {
-  const sandbox = makeSandbox();
-  const session = writeSession(sandbox);
-  writeWork(session, {
-    goal: 'Move the sessions out of memory',
-    file: join(sandbox.project, 'session.ts'),
-    decision: 'I decided to keep the cookie format.',
-  });
-  const mcp = await connect(sandbox, {
-    args: ['--agent', 'claude-code'],
-    env: { CLAUDE_CODE_SESSION_ID: session.id },
-  });
-  return { sandbox, session, mcp };
-}
+import { DECISION, work } from '../../support/mcp-session.ts';
 
 describe('the MCP tools', () => {
+  it('save what was resolved before, when the agent states it again', async () => {
+    const { sandbox, session, mcp } = await work();
+    const standing = async (): Promise<string[]> => {
+      const { id } = await sandbox.json<{ id: string }>(['show']);
+      return (await sandbox.ok(['render', id])).split('\n').filter((line) => line.includes(DECISION));
+    };
+    await mcp.call('save', { decision: [DECISION] });
+    await mcp.call('resolve', { fact: DECISION, because: 'it moved' });
+    expect(await standing()).toEqual([]);
+    await mcp.call('save', { decision: [DECISION] });
+    expect(await standing()).toHaveLength(1);
+    expect((await mcp.call('save', { decision: [DECISION] })).data).toMatchObject({ changed: false });
+    session.transcript.say('On it.');
+    session.write();
+    await sandbox.ok(['capture', '--transcript', session.path]);
+    expect(await standing()).toHaveLength(1);
+  });
+
   it('each describe their purpose, their arguments and what they change', async () => {
     const { client } = await connect(makeSandbox());
     const { tools } = await client.listTools();

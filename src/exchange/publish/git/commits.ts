@@ -18,9 +18,9 @@ export function assertIdentity(repo: Repo): void {
     const extra = { variables: identityOf(repo), settings: [DECLARED_IDENTITY] };
     if (git(repo, ['var', who], extra).status === 0) continue;
     const message = `git has no user name and email for commits in ${repo.top}`;
-    throw new HandoverError('HANDOVER_GIT_IDENTITY_MISSING', message, {
-      hint: 'Set them: git config --global user.name "Your Name" && git config --global user.email you@example.com',
-    });
+    const hint =
+      'Set them: git config --global user.name "Your Name" && git config --global user.email you@example.com';
+    throw new HandoverError('HANDOVER_GIT_IDENTITY_MISSING', message, { hint });
   }
 }
 

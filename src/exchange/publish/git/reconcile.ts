@@ -8,22 +8,12 @@ import { listUserCommits, outsideOf, writeCommit } from './commits.ts';
 import { isAncestor, moveRef } from './refs.ts';
 import { ensureWorkFolder, git, gitError, listGit, type Repo, requireGit } from './repository.ts';
 import type { Target } from './target.ts';
-import {
-  type NameBlob,
-  PLAIN_FILE,
-  readBlob,
-  readTree,
-  type TreeChange,
-  type TreeEntry,
-  updateUserIndex,
-  writeBlobs,
-  writeTree,
-} from './trees.ts';
+import * as trees from './trees.ts';
 
 const MAX_FILE_BYTES = 64 * 1024 * 1024;
 const UP_TO_DATE = 'Your commit is kept. Bring the branch up to date (git pull --rebase), and publish again.';
 
-type Tree = ReadonlyMap<string, TreeEntry>;
+type Tree = ReadonlyMap<string, trees.TreeEntry>;
 
 interface Sides {
   /** The common ancestor. */
@@ -35,12 +25,12 @@ interface Sides {
 }
 
 /** The changes to the tree of `theirs` that add what `ours` changed below `paths`. */
-function mergeMemory(repo: Repo, sides: Sides, nameBlob: NameBlob): TreeChange[] {
-  const read = (commit: string): Tree => readTree(repo, commit, sides.paths);
+function mergeMemory(repo: Repo, sides: Sides, nameBlob: trees.NameBlob): trees.TreeChange[] {
+  const read = (commit: string): Tree => trees.readTree(repo, commit, sides.paths);
   const base: Tree = sides.base === null ? new Map() : read(sides.base);
   const [ours, theirs] = [read(sides.ours), read(sides.theirs)];
   const conflicts: string[] = [];
-  const changes: TreeChange[] = [];
+  const changes: trees.TreeChange[] = [];
   for (const path of [...new Set([...ours.keys(), ...theirs.keys()])].sort(compareCodeUnits)) {
     const [from, our, their] = [base.get(path), ours.get(path), theirs.get(path)];
     if (isSame(our, their) || isSame(our, from)) continue;
@@ -52,8 +42,8 @@ function mergeMemory(repo: Repo, sides: Sides, nameBlob: NameBlob): TreeChange[]
     const merged = isInBoth ? mergeFile(repo, path, [our, from, their]) : null;
     if (merged === null) conflicts.push(path);
     else {
-      writeBlobs(repo, [merged]);
-      changes.push([path, { mode: PLAIN_FILE, oid: nameBlob(merged) }]);
+      trees.writeBlobs(repo, [merged]);
+      changes.push([path, { mode: trees.PLAIN_FILE, oid: nameBlob(merged) }]);
     }
   }
   const [first, ...others] = conflicts;
@@ -66,13 +56,13 @@ function mergeMemory(repo: Repo, sides: Sides, nameBlob: NameBlob): TreeChange[]
   });
 }
 
-function isSame(a: TreeEntry | undefined, b: TreeEntry | undefined): boolean {
+function isSame(a: trees.TreeEntry | undefined, b: trees.TreeEntry | undefined): boolean {
   return a?.oid === b?.oid && a?.mode === b?.mode;
 }
 
 /** `entries` are ours, base and theirs. Null when both changed the same lines. Notes are append-only: of two additions at one place both are kept. */
-function mergeFile(repo: Repo, path: string, entries: (TreeEntry | undefined)[]): Uint8Array | null {
-  const blobs = entries.map((entry) => (entry === undefined ? Buffer.of() : readBlob(repo, entry.oid)));
+function mergeFile(repo: Repo, path: string, entries: (trees.TreeEntry | undefined)[]): Uint8Array | null {
+  const blobs = entries.map((entry) => (entry === undefined ? Buffer.of() : trees.readBlob(repo, entry.oid)));
   const folder = ensureWorkFolder(repo);
   const files = ['ours', 'base', 'theirs'].map((side) => join(folder, `merge-${side}`));
   try {
@@ -94,15 +84,16 @@ type Divergence = Omit<Sides, 'base'> & { target: Target; message: string };
  * Rebases what was published here onto the remote's commit. On the branch that is checked out this is refused unless
  * only files of memory differ and no commit of the user would be replaced; index and worktree are updated.
  */
-export function reconcile(repo: Repo, divergence: Divergence, nameBlob: NameBlob): void {
+export function reconcile(repo: Repo, divergence: Divergence, nameBlob: trees.NameBlob): void {
   const { target, ours, theirs, paths, message } = divergence;
   const sides = { base: findBase(repo, ours, theirs), ours, theirs, paths };
   if (target.isCurrent) assertOnlyMemoryMoves(repo, sides);
   const changes = mergeMemory(repo, sides, nameBlob);
-  const tree = writeTree(repo, theirs, changes);
+  const tree = trees.writeTree(repo, theirs, changes);
   const isTheirs = tree === requireGit(repo, ['rev-parse', '--verify', `${theirs}^{tree}`]);
   const to = isTheirs ? theirs : writeCommit(repo, { tree, parent: theirs, message });
-  if (target.isCurrent) updateWorktree(repo, readTree(repo, ours, paths), readTree(repo, to, paths), nameBlob);
+  if (target.isCurrent)
+    updateWorktree(repo, trees.readTree(repo, ours, paths), trees.readTree(repo, to, paths), nameBlob);
   moveRef(repo, target.ref, { from: ours, to });
 }
 
@@ -126,10 +117,10 @@ function divergedError(message: string): HandoverError {
 }
 
 /** Updates worktree and index. Fails, with nothing changed, when a file was edited since `before`. */
-function updateWorktree(repo: Repo, before: Tree, after: Tree, nameBlob: NameBlob): void {
+function updateWorktree(repo: Repo, before: Tree, after: Tree, nameBlob: trees.NameBlob): void {
   const changes = [...new Set([...before.keys(), ...after.keys()])]
     .filter((path) => before.get(path)?.oid !== after.get(path)?.oid)
-    .map((path): TreeChange => [path, after.get(path) ?? null]);
+    .map((path): trees.TreeChange => [path, after.get(path) ?? null]);
   for (const [path, entry] of changes) {
     const there = readProjectFile(join(repo.top, path), MAX_FILE_BYTES);
     const oid = there === null ? undefined : nameBlob(there);
@@ -144,8 +135,8 @@ function updateWorktree(repo: Repo, before: Tree, after: Tree, nameBlob: NameBlo
     else {
       const parts = toRelativePath(repo.top, dirname(file)).split('/');
       ensureProjectFolder(repo.top, ...parts.filter((part) => part !== ''));
-      writeProjectFile(file, readBlob(repo, entry.oid));
+      writeProjectFile(file, trees.readBlob(repo, entry.oid));
     }
   }
-  if (changes.length > 0) updateUserIndex(repo, changes);
+  if (changes.length > 0) trees.updateUserIndex(repo, changes);
 }

@@ -39,7 +39,7 @@ export function moveRef(repo: Repo, ref: string, { from, to }: { from: string | 
 
 /*
  * A killed git leaves lock files of the refs it was moving. The refs are therefore listed in a file while they move.
- * Whoever finds that file under the publication lock knows its writer is dead, and removes those of the locks that
+ * A process that finds that file while it holds the publication lock knows its writer is dead, and removes those of the locks that
  * stay unchanged for some seconds: a living git holds them only for an instant.
  */
 

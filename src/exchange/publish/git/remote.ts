@@ -1,8 +1,11 @@
+import { join, resolve } from 'node:path';
 import { HandoverError } from '../../../errors.ts';
+import { quoteForShell } from '../../../model/text.ts';
+import { removeFile, writeFileDurably } from '../../../platform/durable-file.ts';
 import type { Env } from '../../../platform/machine.ts';
 import type { GitSettings } from '../../../platform/publish-settings.ts';
 import { findCommit } from './refs.ts';
-import { type Extra, errorLineOf, git, type Repo } from './repository.ts';
+import { type Extra, ensureWorkFolder, errorLineOf, git, listGit, type Repo } from './repository.ts';
 import { describeUpstream, hideUpstreamIn, type Upstream } from './target.ts';
 
 /** The fetched branch, until it is merged. */
@@ -23,10 +26,29 @@ function makeRemoteEnv(repo: Repo): Env {
   return { ...passed, ...command, GIT_ASKPASS: '', GCM_INTERACTIVE: 'never' };
 }
 
-function makeRemoteOptions(repo: Repo, { hooks, timeout }: GitSettings): Extra {
+function makeRemoteOptions(repo: Repo, { timeout }: GitSettings): Extra {
   const variables = makeRemoteEnv(repo);
-  const remote = hooks ? 'run-hooks' : 'contact';
-  return { remote, timeoutMs: timeout * 1000, settings: TIMEOUT_SETTINGS, variables };
+  return { contactsRemote: true, timeoutMs: timeout * 1000, settings: TIMEOUT_SETTINGS, variables };
+}
+
+/**
+ * Makes our own folder, which a publication empties first, that of git's hooks, with nothing in it but a call of the
+ * repository's pre-push hook: git would start one for each ref that a push moves as well.
+ */
+function withPrePush<T>(repo: Repo, push: (setting: string) => T): T {
+  // The last one is ours, by which git runs no hook at all.
+  const configured = listGit(repo, ['config', '--null', '--type=path', '--get-all', 'core.hooksPath']).at(-2);
+  const hook = quoteForShell(resolve(repo.top, configured ?? join(repo.commonDir, 'hooks'), 'pre-push'));
+  const folder = ensureWorkFolder(repo);
+  const call = join(folder, 'pre-push');
+  writeFileDurably(call, `#!/bin/sh\nif test -f ${hook} && test -x ${hook}; then exec ${hook} "$@"; fi\n`, {
+    mode: 0o700,
+  });
+  try {
+    return push(`core.hooksPath=${folder}`);
+  } finally {
+    removeFile(call);
+  }
 }
 
 /** `moved` when the remote branch has commits that are not here. */
@@ -38,7 +60,10 @@ export function pushCommit(
   const where = describeUpstream(repo, upstream);
   const options = ['--porcelain', '--no-signed', '--no-follow-tags', '--recurse-submodules=no'];
   const args = ['push', ...options, '--', upstream.remote, `${commit}:${upstream.ref}`];
-  const result = contact(repo, args, makeRemoteOptions(repo, settings), upstream);
+  const extra = makeRemoteOptions(repo, settings);
+  const push = (...more: string[]): Answer =>
+    contact(repo, args, { ...extra, settings: [...TIMEOUT_SETTINGS, ...more] }, upstream);
+  const result = settings.hooks ? withPrePush(repo, push) : push();
   if (result.status === 0) return 'pushed';
   const refusal = parsePushAnswers(result.stdout).find(({ flag }) => flag === '!');
   if (refusal !== undefined && MOVED.test(refusal.summary)) return 'moved';
@@ -74,7 +99,7 @@ export function fetchCommit(repo: Repo, upstream: Upstream, settings: GitSetting
   const quiet = ['--quiet', '--no-tags', '--no-recurse-submodules'];
   const options = [...quiet, '--no-auto-maintenance', '--no-write-fetch-head'];
   const args = ['fetch', ...options, '--', upstream.remote, `+${upstream.ref}:${FETCHED}`];
-  const result = contact(repo, args, { ...makeRemoteOptions(repo, settings), remote: 'contact' }, upstream);
+  const result = contact(repo, args, makeRemoteOptions(repo, settings), upstream);
   if (result.status === 0) return findCommit(repo, FETCHED);
   if (/couldn't find remote ref/.test(result.stderr)) return null;
   throw contactError(where, result);
@@ -102,9 +127,17 @@ const NOT_LOST = 'Nothing is lost: the next try pushes what was committed. Try a
 const ACCESS_DENIED =
   /Authentication failed|could not read (?:Username|Password)|Permission denied|terminal prompts disabled|Host key verification failed|returned error: 40[13]/;
 
+/** Ssh says why before git says that it failed. */
+function reasonOf(stderr: string): string {
+  const line = errorLineOf(stderr);
+  const [before] = stderr.split('fatal: Could not read from remote repository');
+  const said = before === stderr ? undefined : before?.trim().split('\n').at(-1)?.trim();
+  return said || line;
+}
+
 function contactError(where: string, { status, stderr }: Answer): HandoverError {
   const data = { status, stderr };
-  const said = errorLineOf(stderr);
+  const said = reasonOf(stderr);
   if (ACCESS_DENIED.test(stderr))
     return new HandoverError('HANDOVER_REMOTE_REFUSED', `${where} denied access: ${said}`, {
       hint: 'Log in once by hand so that git need not ask (a credential helper, or a key in the ssh agent), and publish again. The commit is kept.',

@@ -45,9 +45,9 @@ export function ensureWorkFolder({ workFolder }: Repo): string {
 }
 
 /** Git flushes everything to disk before it exits. */
-const DURABLE = ['core.fsync=all', 'core.fsyncObjectFiles=true'];
+export const DURABLE = ['core.fsync=all', 'core.fsyncObjectFiles=true'];
 
-export type Extra = Pick<GitOptions, 'input' | 'variables' | 'settings' | 'remote' | 'timeoutMs'>;
+export type Extra = Pick<GitOptions, 'input' | 'variables' | 'settings' | 'contactsRemote' | 'timeoutMs'>;
 
 export function git(repo: Repo, args: readonly string[], extra: Extra = {}): ProgramResult {
   return runGit(args, {

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { join } from 'node:path';
-import { HandoverError } from '../../../errors.ts';
+import { catchIf, HandoverError, isFailure } from '../../../errors.ts';
 import { removeFile } from '../../../platform/durable-file.ts';
+import { type GitOptions, runWithoutFilters } from '../../../platform/git.ts';
 import {
   describeVersion,
   removeOwnLockFile,
@@ -9,7 +10,7 @@ import {
   swapUnderLockFile,
 } from '../../../platform/lock-file-swap.ts';
 import { sleep } from '../../../platform/machine.ts';
-import { ensureWorkFolder, git, gitError, listGit, type Repo, requireGit } from './repository.ts';
+import { DURABLE, ensureWorkFolder, git, gitError, listGit, type Repo, requireGit } from './repository.ts';
 
 export type TreeEntry = { mode: string; oid: string };
 
@@ -69,15 +70,30 @@ export function writeTree(repo: Repo, from: string | null, changes: readonly Tre
   }
 }
 
+function indexOptions(repo: Repo, index: string): GitOptions {
+  const variables = { GIT_INDEX_FILE: index };
+  return { cwd: repo.top, env: repo.machine.env, variables, settings: DURABLE, timeoutMs: 60_000 };
+}
+
+/** An optimisation for later git commands: its result does not matter. */
+function refresh(repo: Repo, index: string): void {
+  catchIf(isFailure, null, () =>
+    runWithoutFilters(['update-index', '-q', '--refresh'], repo, indexOptions(repo, index)),
+  );
+}
+
 /** `index` is a private copy. */
 function changeIndex(repo: Repo, changes: readonly TreeChange[], index: string): void {
-  const variables = { GIT_INDEX_FILE: index };
   const [gone, set]: [string[], string[]] = [[], []];
   for (const [path, entry] of changes)
     if (entry === null) gone.push(`${path}\0`);
     else set.push(`${entry.mode} ${entry.oid}\t${path}\0`);
-  const update = (options: readonly string[], records: readonly string[]): string =>
-    requireGit(repo, ['update-index', '-z', ...options], { input: records.join(''), variables });
+  // Git looks again at entries as new as the index itself, through their filters.
+  const update = (options: readonly string[], records: readonly string[]): void => {
+    const args = ['update-index', '-z', ...options];
+    const result = runWithoutFilters(args, repo, { ...indexOptions(repo, index), input: records.join('') });
+    if (result.status !== 0) throw gitError(repo, args, result);
+  };
   if (gone.length > 0) update(['--force-remove', '--stdin'], gone);
   update(['--replace', '--add', '--index-info'], set);
 }
@@ -102,13 +118,11 @@ export function updateUserIndex(repo: Repo, changes: readonly TreeChange[]): voi
     const version = describeVersion(index);
     replaceWithCopy(index, draft);
     changeIndex(repo, changes, draft);
-    // An optimisation for later git commands: its result does not matter.
-    git(repo, ['update-index', '-q', '--refresh'], { variables: { GIT_INDEX_FILE: draft } });
+    refresh(repo, draft);
     removeFile(`${draft}.lock`);
     if (swapUnderLockFile(index, draft, version) === 'done') return;
     sleep(50);
   }
-  throw new HandoverError('HANDOVER_GIT_BUSY', `another git process is using ${repo.top}`, {
-    hint: `Try again when it is done. If none is running, remove ${index}.lock`,
-  });
+  const hint = `Try again when it is done. If none is running, remove ${index}.lock`;
+  throw new HandoverError('HANDOVER_GIT_BUSY', `another git process is using ${repo.top}`, { hint });
 }

@@ -3,8 +3,7 @@ import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
 import { isPublishingConfigured, publishProject } from '../../../exchange/publish/publish-project.ts';
 import { writeHandoffFile } from '../../../memory/handoff-file.ts';
-import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
-import { findMemoryDir } from '../../../memory/runs/run-config.ts';
+import { assertNotPaused, findMemoryDir } from '../../../memory/runs/run-config.ts';
 import { requireFolder } from '../../../platform/folders.ts';
 import { acquireLock } from '../../../platform/lock.ts';
 import type { Machine } from '../../../platform/machine.ts';
@@ -30,12 +29,11 @@ async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folde
   assertNoApiKey(apiKey);
   const root = requireFolder(resolve(machine.cwd, folder));
   assertNotPaused(machine, root);
-  const named = name === undefined ? {} : { name };
   const locks = ensureLockFolder(ensureProjectFolder(root, PROJECT_SETTINGS));
   const lock = acquireLock({ folder: locks, name: 'auto', waitMs: 0, clock: machine.clock });
   try {
-    const { path, isNew, backup } = await writeHandoffFile(findStore(this), root, { mode, ...named });
-    const published = isPublishingConfigured(root, machine) ? await publish(root, named, machine) : null;
+    const { path, isNew, backup } = await writeHandoffFile(findStore(this), root, { mode, name });
+    const published = isPublishingConfigured(root, machine) ? await publish(root, name, machine) : null;
     if (values.json) this.out.json({ path, new: isNew, kept: backup, published });
     else if (this.interactive) {
       this.err.line(dim(isNew ? `wrote ${path}` : 'nothing new'));
@@ -46,9 +44,9 @@ async function runAuto(this: CliContext, values: FlagValues<typeof flags>, folde
   }
 }
 
-async function publish(root: string, named: { name?: string }, machine: Machine) {
+async function publish(root: string, name: string | undefined, machine: Machine) {
   assertNotPaused(machine, root);
-  const request = { folder: root, memory: findMemoryDir(machine, root), ...named };
+  const request = { folder: root, memory: findMemoryDir(machine, root), name };
   const { outcome, destination, commit } = await publishProject(request, machine);
   return { outcome, destination, commit };
 }

@@ -1,17 +1,15 @@
 import { resolve } from 'node:path';
-import type { FoundSession } from '../../../agents/agent.ts';
-import { findSessions, inspectTranscript } from '../../../agents/find-session.ts';
+import { findSessions, inspectTranscript, listByLastEvent, pickSession } from '../../../agents/find-session.ts';
 import { loadAgent } from '../../../agents/table.ts';
 import { previewSession, type SessionOfAgent, saveSession } from '../../../app/capture/save-session.ts';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
-import { notFoundError } from '../../../app/failure.ts';
 import { driftError, listDriftNotices, listJournalNotices } from '../../../app/notices.ts';
 import { requireAgent, requireReader } from '../../../app/parse.ts';
-import { HandoverError } from '../../../errors.ts';
+import { catchIf, hasCode, notFoundError } from '../../../errors.ts';
 import { writeV2Envelope } from '../../../exchange/legacy/v2-view.ts';
 import { compileBrief } from '../../../handover/brief/compile.ts';
-import { cleanLine } from '../../../model/text.ts';
+import type { Handover } from '../../../model/handover.ts';
 import { identifyProject } from '../../../platform/project.ts';
 import { openRedactor } from '../../../redact/open-redactor.ts';
 import { readHistory } from '../../../store/handovers.ts';
@@ -22,8 +20,8 @@ import type { CliContext } from '../context.ts';
 import { choice, command, conflictError, type FlagValues, text, toggle } from '../flags.ts';
 
 const flags = {
-  agent: text('Only a session of this agent', 'name'),
-  session: text('The session with this id', 'id'),
+  agent: text('Only a session of this agent', 'agent'),
+  session: text('The session with this id', 'session'),
   transcript: text('The session in this file', 'file'),
   latest: toggle('The newest session of this project (the default)'),
   budget: budgetFlag,
@@ -50,27 +48,37 @@ async function runCapture(this: CliContext, values: CaptureFlags): Promise<void>
   const { handover, outcome } = captured;
   const unwritten = outcome === 'saved' ? listJournalNotices(captured) : [];
   for (const notice of [...unwritten, ...listDriftNotices(chosen.agent.name, captured.judgement)]) this.notify(notice);
+  if (outcome === 'saved' && captured.forgotten.length > 0)
+    this.notify({
+      level: 'note',
+      text: `forgot ${captured.forgotten.join(', ')}: a secret in them was recognised only now, and this handover replaces them`,
+    });
   const print = values.json ? 'json' : values.print;
-  if (print === 'json') this.out.json(handover);
+  const isUnsaved = outcome === 'new';
+  if (print === 'json') this.out.json(isUnsaved ? withoutId(handover) : handover);
   if (print === 'v2')
     this.out.json(writeV2Envelope(handover, { machine, history: readHistory(findStore(this), handover) }));
   if (print === 'brief') {
     const store = findStoreOrNull(this);
     const shown = store === null ? handover : readMarked(store, handover);
-    this.out.block(compileBrief(shown, reader, { budget, ...goal }).text);
+    this.out.block(compileBrief(shown, reader, { budget, ...goal, isUnsaved }).text);
   }
   if (outcome === 'known') this.err.line(dim(`nothing new since handover ${handover.id}: nothing was saved`));
   if (outcome === 'saved') this.err.line(dim(`saved handover ${handover.id}`));
 }
 
+/** What is saved later gets another id. */
+function withoutId({ id: _, checksum: __, ...draft }: Handover): object {
+  return draft;
+}
+
 /** A dry run needs no store, so it also works where none can be placed. */
 function findStoreOrNull(context: CliContext): Store | null {
-  try {
-    return findStore(context);
-  } catch (error) {
-    if (error instanceof HandoverError && error.code === 'HANDOVER_HOME_UNKNOWN') return null;
-    throw error;
-  }
+  return catchIf(
+    (error) => hasCode(error, 'HANDOVER_HOME_UNKNOWN'),
+    null,
+    () => findStore(context),
+  );
 }
 
 async function chooseSession({ machine }: CliContext, values: CaptureFlags): Promise<SessionOfAgent> {
@@ -81,23 +89,12 @@ async function chooseSession({ machine }: CliContext, values: CaptureFlags): Pro
   const name = values.agent === undefined ? undefined : requireAgent(values.agent);
   if (transcript !== undefined) return await inspectTranscript(resolve(machine.cwd, transcript), name);
   const sessions = await findSessions(machine, {
-    ...(name === undefined ? {} : { agent: name }),
-    ...(id === undefined ? { project: identifyProject('.', machine).id } : {}),
+    agent: name,
+    project: id === undefined ? identifyProject('.', machine).id : undefined,
   });
-  const session = id === undefined ? sessions[0] : pickById(sessions, id);
-  if (session === undefined) throw notFoundError('no session was found', 'List sessions: handover sessions');
+  const session = id === undefined ? (listByLastEvent(sessions)[0]?.session ?? null) : pickSession(sessions, id);
+  if (session === null) throw notFoundError('no session was found', 'List sessions: handover sessions');
   return { agent: await loadAgent(session.agent), session };
-}
-
-function pickById(sessions: readonly FoundSession[], words: string): FoundSession | undefined {
-  const matching = sessions.filter((session) => session.id.startsWith(words));
-  const exact = matching.find((session) => session.id === words);
-  if (exact !== undefined || matching.length < 2) return exact ?? matching[0];
-  const message = `"${cleanLine(words)}" is the start of ${matching.length} session ids`;
-  throw new HandoverError('HANDOVER_ID_AMBIGUOUS', message, {
-    hint: 'Type more of the id. List sessions: handover sessions',
-    data: { candidates: matching.slice(0, 10).map((session) => session.id) },
-  });
 }
 
 function redactGoal(goal: string, { session }: SessionOfAgent, { machine }: CliContext): string {

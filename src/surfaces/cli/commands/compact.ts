@@ -1,15 +1,16 @@
 import { resolve } from 'node:path';
 import { bold, dim } from '../../../app/describe/styled-text.ts';
 import { type Compaction, compactMemory } from '../../../memory/compact.ts';
-import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
-import { readRunConfig } from '../../../memory/runs/run-config.ts';
+import { assertNotPaused, readRunConfig } from '../../../memory/runs/run-config.ts';
+import { countNouns } from '../../../model/text.ts';
+import { resolveRealPath } from '../../../platform/folders.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
 import type { CliContext } from '../context.ts';
 import { command, dryRun, type FlagValues, json, text } from '../flags.ts';
 
 const flags = {
   month: text('Such as 2026-10; default: all past months', 'month'),
-  memory: text('The folder of the memory; default: that of the project', 'folder'),
+  memory: text('The memory folder; default: the project’s', 'folder'),
   dryRun,
   json,
 };
@@ -21,21 +22,23 @@ function runCompact(this: CliContext, values: FlagValues<typeof flags>): void {
   const { month, memory } = values;
   const project = findProjectFolder(machine.cwd);
   if (!values.dryRun) assertNotPaused(machine, project);
-  const root = memory === undefined ? readRunConfig(machine, project).memoryDir : resolve(machine.cwd, memory);
-  const done = compactMemory({ root, machine }, { dryRun: values.dryRun, ...(month === undefined ? {} : { month }) });
+  const root =
+    memory === undefined ? readRunConfig(machine, project).memoryDir : followLink(resolve(machine.cwd, memory));
+  const done = compactMemory({ root, machine }, { dryRun: values.dryRun, month });
   if (values.json) this.out.json({ memory: root, dry_run: values.dryRun, compacted: done });
   else print(this, done, values.dryRun);
 }
 
-function count(amount: number, what: string): string {
-  return `${amount} ${what}${amount === 1 ? '' : 's'}`;
+/** A link that the user named is theirs; those inside the folder are not followed. */
+function followLink(path: string): string {
+  return resolveRealPath(path) ?? path;
 }
 
 function print(context: CliContext, done: readonly Compaction[], isDryRun: boolean): void {
   const { out } = context;
   const merged = done.filter(({ removed }) => removed.length > 0);
   for (const { month, tag, notes, repeats, archive } of merged) {
-    const words = `${count(notes, 'note')}, ${count(repeats, 'repeat')} left out`;
+    const words = `${countNouns(notes, 'note')}, ${countNouns(repeats, 'repeat')} left out`;
     out.line(bold(`${month} ${tag}`), `  ${words}  `, dim(archive));
   }
   for (const { unreadable } of done)

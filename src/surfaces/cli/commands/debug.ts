@@ -1,10 +1,11 @@
-import { findSessions } from '../../../agents/find-session.ts';
+import { dateSessions, findSessions } from '../../../agents/find-session.ts';
 import { findStore, withCatalog } from '../../../app/context.ts';
 import { dim, red } from '../../../app/describe/styled-text.ts';
 import { findRestoreCandidate, type RestoreCandidate } from '../../../app/restore.ts';
 import { EXIT } from '../../../errors.ts';
 import { readFreshness, readRetention } from '../../../handover/expiry.ts';
-import { formatTimestamp } from '../../../model/time.ts';
+import { countNouns } from '../../../model/text.ts';
+import { formatTimestamp, lastWorkOf } from '../../../model/time.ts';
 import { describePlace } from '../../../platform/project.ts';
 import { VERSION } from '../../../version.ts';
 import type { CliContext } from '../context.ts';
@@ -28,7 +29,7 @@ async function makeReport(context: CliContext, terminal: string | undefined) {
   const store = findStore(context);
   const place = describePlace('.', machine);
   const candidate = await findRestoreCandidate(context, place, terminal);
-  const sessions = await findSessions(machine, { project: place.project.id, root: place.root });
+  const sessions = dateSessions(await findSessions(machine, { project: place.project.id, root: place.root }));
   const unreadable = await withCatalog(context, store, async (catalog) => {
     // Without an index, damage is only found by reading all files.
     for await (const _ of catalog.rows({}));
@@ -63,6 +64,8 @@ function describeCandidate({ handover, status, restorability }: RestoreCandidate
   return {
     id: handover.id,
     created_at: handover.created_at,
+    worked_at: lastWorkOf(handover),
+    noted_at: handover.noted_at ?? null,
     status: status.status,
     restores: restorability.ok,
     reason: restorability.ok ? null : restorability.reason,
@@ -77,7 +80,10 @@ function print(out: Output, report: Awaited<ReturnType<typeof makeReport>>): voi
   out.line(dim('folder   '), report.root);
   out.line(dim('terminal '), report.terminal ?? 'any');
   const { freshness_minutes: minutes, retention_days: days } = report;
-  out.line(dim('periods  '), `restorable for ${minutes} minutes, kept for at least ${days} days`);
+  out.line(
+    dim('periods  '),
+    `restorable for ${countNouns(minutes, 'minute')}, kept for at least ${countNouns(days, 'day')}`,
+  );
   out.line(
     dim('sessions '),
     sessions.newest === null
@@ -86,7 +92,8 @@ function print(out: Output, report: Awaited<ReturnType<typeof makeReport>>): voi
   );
   if (newest === null) out.line(dim('newest   '), 'no handover of this worktree');
   else {
-    out.line(dim('newest   '), `${newest.id}, ${newest.created_at}, ${newest.status}`);
+    const noted = newest.noted_at === null ? '' : `, added to by hand ${newest.noted_at}`;
+    out.line(dim('newest   '), `${newest.id}, worked on until ${newest.worked_at}${noted}, ${newest.status}`);
     const { restores, reason } = newest;
     out.line(dim('restore  '), restores ? 'would restore it' : `would not restore it: ${reason}`);
   }

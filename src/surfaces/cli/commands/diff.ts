@@ -1,7 +1,7 @@
-import { findStore } from '../../../app/context.ts';
+import { findStore, withCatalog } from '../../../app/context.ts';
 import { bold, dim, type Part } from '../../../app/describe/styled-text.ts';
-import { notFoundError } from '../../../app/failure.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
+import { notFoundError } from '../../../errors.ts';
 import {
   type Change,
   diffHandovers,
@@ -9,21 +9,32 @@ import {
   type HandoverDiff,
   type Relation,
 } from '../../../handover/diff.ts';
+import { findForgotten, traceFacts } from '../../../handover/line-of-work.ts';
 import { FACT_KINDS, type Fact } from '../../../model/fact.ts';
+import { NO_AGENT } from '../../../model/fact-roles.ts';
 import type { Handover } from '../../../model/handover.ts';
 import { cutAtWord, revealControls } from '../../../model/text.ts';
+import { isSavedByHand, lastChangeOf } from '../../../model/time.ts';
+import { listAliases } from '../../../platform/known-projects.ts';
+import { listByWork } from '../../../store/catalog.ts';
 import { requireHandover } from '../../../store/find-handover.ts';
-import { hasHandover } from '../../../store/handovers.ts';
+import { hasHandover, readHistory } from '../../../store/handovers.ts';
 import type { CliContext } from '../context.ts';
-import { command, type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
+import { command, conflictError, type FlagValues, json, optionalArgument, toggle, tuple } from '../flags.ts';
 import type { Output } from '../output.ts';
 
-const flags = { all: toggle('All lines, also of unchanged facts'), json };
+const flags = {
+  all: toggle('All lines, also of unchanged facts'),
+  chain: toggle(
+    'What became of every rule, decision, task, message and pin, from the first handover of the line of work',
+  ),
+  json,
+};
 type DiffFlags = FlagValues<typeof flags>;
 
 export const diff = command('diff', runDiff, {
   positional: tuple(
-    optionalArgument('An id, the start of one, or latest; alone, compared with its predecessor', 'id'),
+    optionalArgument('An id, its start or end, or latest; alone, compared with the one before it', 'id'),
     optionalArgument('The handover to compare it with', 'other'),
   ),
   flags,
@@ -31,9 +42,14 @@ export const diff = command('diff', runDiff, {
 
 async function runDiff(this: CliContext, values: DiffFlags, words?: string, otherWords?: string): Promise<void> {
   const { all } = values;
+  if (values.chain && otherWords !== undefined) throw conflictError('--chain', 'a second handover');
   const named = await pickHandover(this, words);
-  const [first, second] =
-    otherWords === undefined ? [requirePrevious(this, named), named] : [named, await pickHandover(this, otherWords)];
+  if (values.chain) return showLine(this, named, values);
+  const [picked, second] =
+    otherWords === undefined ? [await findEarlier(this, named), named] : [named, await pickHandover(this, otherWords)];
+  // A project has several ids when its remote or folder changed.
+  const isOneProject = listAliases(this.machine, second.project.id).includes(picked.project.id);
+  const first = isOneProject ? { ...picked, project: second.project } : picked;
   const found = diffHandovers(first, second);
   if (values.json) this.out.json(toJson(first, second, { diff: found, all }));
   else {
@@ -45,16 +61,56 @@ async function runDiff(this: CliContext, values: DiffFlags, words?: string, othe
   }
 }
 
-function requirePrevious(context: CliContext, { id, previous }: Handover): Handover {
+/** The one that it follows; for one that follows none, the next older of its project. */
+async function findEarlier(context: CliContext, { id, previous, project }: Handover): Promise<Handover> {
   const store = findStore(context);
   if (previous !== null && hasHandover(store, previous)) return requireHandover(store, previous);
+  const older = await withCatalog(context, store, async (catalog) => {
+    let isOlder = false;
+    for await (const row of listByWork(catalog, { project: { id: project.id } })) {
+      if (isOlder) return row;
+      isOlder = row.id === id;
+    }
+    return null;
+  });
+  if (previous === null && older !== null) return requireHandover(store, older.id);
   const what = previous === null ? `${id} has no predecessor` : `${previous}, the predecessor of ${id}, was deleted`;
   throw notFoundError(what, 'Name two: handover diff ID OTHER; list handovers: handover list');
 }
 
-type Compared = { diff: HandoverDiff; all: boolean };
+function showLine(context: CliContext, named: Handover, { all, json: asJson }: DiffFlags): void {
+  const { out } = context;
+  const line = [...readHistory(findStore(context), named), named];
+  const facts = traceFacts(line);
+  if (asJson) {
+    const described = facts.map(({ fact, since, end }) => ({ ...outline(fact), since, end }));
+    out.json({ handovers: line.map(describe), facts: described });
+    return;
+  }
+  for (const [at, handover] of line.entries()) {
+    const gone = findForgotten(line, at);
+    if (gone !== null) out.line(bold(gone), dim('  forgotten: what it said of the facts before it is not known'));
+    const author = isSavedByHand(handover) ? NO_AGENT : handover.session.agent;
+    out.line(bold(handover.id), dim(`  ${lastChangeOf(handover)}  ${author}`), `  ${oneLine(handover.title)}`);
+  }
+  const most = all ? Number.POSITIVE_INFINITY : MAX_LINES;
+  for (const how of ['lost', null, 'dropped', 'superseded', 'resolved'] as const) {
+    const of = facts.filter(({ end }) => (end?.how ?? null) === how);
+    if (of.length === 0) continue;
+    out.line();
+    out.line(bold(`${how ?? 'standing'} (${of.length})`));
+    for (const { fact, since, end } of of.slice(0, most)) {
+      const until = end === null ? '' : `, until ${end.in}: ${oneLine(end.reason)}`;
+      out.line(`  ${fact.kind.padEnd(KIND_WIDTH)}`, shorten(fact), dim(`  (since ${since}${until}, ${fact.id})`));
+    }
+    if (of.length > most)
+      out.line(dim(`  and ${of.length - most} more; show all: handover diff ${named.id} --chain --all`));
+  }
+}
 
-function toJson(first: Handover, second: Handover, { diff, all }: Compared): unknown {
+type DiffOptions = { diff: HandoverDiff; all: boolean };
+
+function toJson(first: Handover, second: Handover, { diff, all }: DiffOptions): unknown {
   const { relation, added, carried, changed, resolved, superseded, dropped, git } = diff;
   return {
     first: describe(first),
@@ -87,9 +143,9 @@ const RELATIONS: Record<Relation, string> = {
   'another project': 'different projects',
 };
 
-function printDiff(out: Output, first: Handover, second: Handover, { diff, all }: Compared): void {
-  out.line(dim('first    '), bold(first.id), `  ${first.created_at}  ${oneLine(first.title)}`);
-  out.line(dim('second   '), bold(second.id), `  ${second.created_at}  ${oneLine(second.title)}`);
+function printDiff(out: Output, first: Handover, second: Handover, { diff, all }: DiffOptions): void {
+  out.line(dim('first    '), bold(first.id), `  ${lastChangeOf(first)}  ${oneLine(first.title)}`);
+  out.line(dim('second   '), bold(second.id), `  ${lastChangeOf(second)}  ${oneLine(second.title)}`);
   out.line(dim('relation '), RELATIONS[diff.relation]);
   if (diff.relation !== 'another project') out.line(dim('project  '), first.project.name);
   if (diff.git !== null) {
@@ -106,7 +162,8 @@ function printDiff(out: Output, first: Handover, second: Handover, { diff, all }
     out.line();
     out.line(bold(heading));
     for (const line of lines.slice(0, most)) out.line(...line);
-    if (lines.length > most) out.line(dim(`  and ${lines.length - most} more; show all: --all`));
+    if (lines.length > most)
+      out.line(dim(`  and ${lines.length - most} more; show all: handover diff ${first.id} ${second.id} --all`));
   }
 }
 

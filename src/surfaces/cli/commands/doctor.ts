@@ -1,6 +1,7 @@
 import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
 import { type Diagnosis, diagnose } from '../../../app/doctor.ts';
 import { EXIT } from '../../../errors.ts';
+import { countNouns } from '../../../model/text.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, json, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
@@ -20,22 +21,34 @@ async function runDoctor(this: CliContext, values: FlagValues<typeof flags>): Pr
 
 function toJson({ examined, findings }: Diagnosis): unknown {
   const shown = findings.map(({ remedy, ...finding }) => ({ ...finding, remedy: remedy?.description ?? null }));
-  return { ...examined, findings: shown };
+  const { journalEntries, ...counted } = examined;
+  return { ...counted, journal_entries: journalEntries, findings: shown };
 }
 
 const STYLES = { damage: red, warning: yellow, notice: dim } as const;
 
 function print(out: Output, { examined, findings }: Diagnosis): void {
-  const { root, handovers, intact, newer, journalEntries, sqlite, transcripts } = examined;
+  const { root, handovers, intact, newer, journalEntries, sqlite, transcripts, hooks } = examined;
   out.line(dim('store    '), root);
   const apart = newer === 0 ? '' : `, ${newer} written by a newer version`;
-  out.line(dim('content  '), `${intact} of ${handovers} handovers intact${apart}, ${journalEntries} journal entries`);
+  out.line(
+    dim('content  '),
+    `${intact} of ${handovers} handovers intact${apart}, ${countNouns(journalEntries, 'journal entry')}`,
+  );
   out.line(dim('index    '), sqlite === 'none' ? 'none (no SQLite)' : `SQLite (${sqlite})`);
-  out.line(dim('agents   '), `read ${transcripts} of their newest transcripts`);
+  out.line(
+    dim('agents   '),
+    transcripts === 0 ? 'no transcripts found' : `${countNouns(transcripts, 'recent transcript')} read`,
+  );
+  out.line(
+    dim('hooks    '),
+    hooks.length === 0 ? 'none, so nothing is kept by itself: handover init' : hooks.join(', '),
+  );
   for (const { level, message, fixed, remedy } of findings) {
     out.line(STYLES[level](`${level.padEnd(8)} `), message);
     if (fixed) out.line(green('         fixed: '), remedy?.description ?? '');
     else if (remedy !== null) out.line(dim(`         handover doctor --fix would ${remedy.description}`));
   }
-  if (findings.every(({ level }) => level === 'notice')) out.line(bold('all is well'));
+  if (findings.some(({ level }) => level !== 'notice')) return;
+  out.line(bold(hooks.length === 0 ? 'all is well with what is stored' : 'all is well'));
 }

@@ -1,90 +1,120 @@
-import { askErrors, type ErrorsAnswer, type PastError } from '../../../app/ask/errors.ts';
+import { askErrors, askPassages, type ErrorsAnswer, listErrors, type PastError } from '../../../app/ask/errors.ts';
 import { findStore, redactInput } from '../../../app/context.ts';
-import { bold, dim } from '../../../app/describe/styled-text.ts';
+import { dim, yellow } from '../../../app/describe/styled-text.ts';
 import { withFactSource } from '../../../app/search.ts';
+import { quoteForShell } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import { readIntact } from '../../../store/handovers.ts';
 import type { CliContext } from '../context.ts';
-import { toLimit } from '../filters.ts';
-import { argument, command, readInputText, tuple } from '../flags.ts';
-import type { Output } from '../output.ts';
-import {
-  openFact,
-  type QuestionFlags,
-  questionFlags,
-  requireWords,
-  shorten,
-  suggestWider,
-  toScope,
-} from '../questions.ts';
+import { suggestAll, toLimit } from '../filters.ts';
+import { command, optionalArgument, readInputText, tuple } from '../flags.ts';
+import { type Output, showItem } from '../output.ts';
+import * as questions from '../questions.ts';
 
 export const errors = command('errors', runErrors, {
-  positional: tuple(argument('The text of an error, or a whole trace; - reads standard input', 'text')),
-  flags: questionFlags,
+  positional: tuple(
+    optionalArgument('The text of an error, or a whole trace; - reads standard input; all errors if left out', 'text'),
+  ),
+  flags: questions.askFlags,
 });
 
 const SHOWN = 5;
+const LISTED = 10;
 const MAX_INPUT_BYTES = 4 * 1024 * 1024;
 
-async function runErrors(this: CliContext, flags: QuestionFlags, words: string): Promise<void> {
+async function runErrors(this: CliContext, flags: questions.AskFlags, words?: string): Promise<void> {
+  if (words === undefined) return await printLatest(this, flags);
   const hint = 'Pass only the lines that say what went wrong.';
   const given = words === '-' ? readInputText(this, hint, MAX_INPUT_BYTES) : words;
-  const text = await redactInput(this, requireWords(given, 'the text of the error'));
+  const text = await redactInput(this, questions.requireWords(given, 'the text of the error'));
   const store = findStore(this);
-  const answer = await withFactSource(this, await toScope(flags, this), (source) =>
-    askErrors(text, {
-      source,
-      read: (id) => readIntact(store, id),
-      limit: toLimit(flags, SHOWN),
-      home: this.machine.home,
-    }),
+  const [scope, limit] = [await questions.toScope(flags, this), toLimit(flags, SHOWN)];
+  const answer = await withFactSource(this, scope, (source) =>
+    askErrors(text, { source, read: (id) => readIntact(store, id), limit, home: this.machine.home }),
   );
-  if (flags.json) this.out.json(toJson(answer));
-  else printAnswer(this, answer, flags);
+  // Of a failure only the lines that say most are kept.
+  const isAnswered = (): boolean => answer.seen.length > 0;
+  const question = { scope, limit, isAnswered, ...askPassages(text) };
+  const uncaptured = await questions.askUncapturedSessions(this, question);
+  if (flags.json) return this.out.json({ ...toJson(answer), ...questions.uncapturedToJson(uncaptured) });
+  const typed = text.includes('\n') ? '-' : quoteForShell(text);
+  const all = suggestAll(`errors ${typed}`, flags);
+  printAnswer(this, answer, all);
+  questions.printUncaptured(this, uncaptured, all);
+  if (answer.seen.length > 0) return;
+  await questions.printNext(this, flags, `errors ${typed}`);
+  const sought = quoteForShell(answer.lines[0] ?? text);
+  this.err.line(dim('next: '), `look for it in all that was said and printed: handover search --sessions ${sought}`);
 }
 
-function toJson({ lines, seen, hasMore }: ErrorsAnswer): unknown {
+/** The open and the latest errors of this project. */
+async function printLatest(context: CliContext, flags: questions.AskFlags): Promise<void> {
+  const { out, err, machine } = context;
+  const store = findStore(context);
+  const [scope, limit] = [await questions.toScope(flags, context), toLimit(flags, flags.json ? null : LISTED)];
+  const options = { read: (id: string) => readIntact(store, id), limit, home: machine.home };
+  const answer = await withFactSource(context, scope, (source) => listErrors({ source, ...options }));
+  const uncaptured = await questions.askUncapturedSessions(context, { scope, limit, texts: [] });
+  if (flags.json) return out.json({ ...toJson(answer), ...questions.uncapturedToJson(uncaptured) });
+  for (const one of answer.seen) printSeen(out, { ...one, remedy: null }, machine.clock.now());
+  if (answer.hasMore) err.line(dim(`there are more; show all: ${suggestAll('errors', flags)}`));
+  const closed = answer.seen.find(({ state }) => state === 'closed');
+  if (closed !== undefined) err.line(dim(`what fixed one of them: handover errors ${quoteForShell(closed.text)}`));
+  if (answer.seen.length > 0) return;
+  out.line('no captured session failed with an error');
+  await questions.printNext(context, flags, 'errors');
+}
+
+function toJson({ lines, seen, hasMore }: ErrorsAnswer) {
   return {
     lines,
     seen: seen.map(({ remedy, ...one }) => {
       const { isLater, ...rest } = remedy ?? {};
       const described = remedy === null ? null : { ...rest, in_later_session: isLater };
-      return { ...one, remedy: described, open: openFact(one.handover, one.fact) };
+      return { ...one, remedy: described, open: questions.openFact(one.handover, one.fact) };
     }),
     has_more: hasMore,
   };
 }
 
-function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, flags: QuestionFlags): void {
+/** `all` is the command that shows all sessions. */
+function printAnswer({ out, err, machine }: CliContext, answer: ErrorsAnswer, all: string): void {
   const { lines, seen, hasMore } = answer;
   if (seen.length === 0) {
-    out.line('not seen before');
-    for (const line of lines) out.line(dim(`  looked for: ${shorten(line)}`));
-    err.line(dim('next: '), suggestWider(flags, 'errors TEXT'));
+    out.line('no error that was captured is like this');
+    for (const line of lines) out.line(dim(`  looked for: ${questions.shorten(line)}`));
     return;
   }
   for (const one of seen) printSeen(out, one, machine.clock.now());
-  if (hasMore) err.line(dim('there are more; show all: the same with --limit 0'));
+  if (hasMore) err.line(dim(`there are more; show all: ${all}`));
 }
 
 const STATES = { open: 'open', closed: 'closed', unknown: 'not seen to pass since' } as const;
-const LIKENESS = { same: '', alike: ', the same in another file', near: ', similar' } as const;
+const LIKENESS = {
+  same: '',
+  alike: ', the same in another file',
+  part: ', with these words',
+  near: ', similar',
+} as const;
 
 function printSeen(out: Output, seen: PastError, now: number): void {
   const age = describeAge(now - Date.parse(seen.at));
   const { remedy } = seen;
-  out.line(bold(seen.handover), `  ${seen.agent.padEnd(12)}  ${shorten(seen.text)}`);
+  const state = seen.state === 'open' ? yellow(STATES.open) : dim(STATES[seen.state]);
   const command = seen.command === null ? '' : `, from ${seen.command}`;
-  out.line(dim(`  ${seen.project.name}, ${age}, ${STATES[seen.state]}${command}${LIKENESS[seen.likeness]}`));
-  if (seen.because !== null) out.line(`  because: ${shorten(seen.because)}`);
+  out.line(
+    ...showItem(out, { id: seen.handover, agent: seen.agent, title: questions.shorten(seen.text) }),
+    dim(`  ${seen.project.name}, ${age}, `),
+    state,
+    dim(`${command}${LIKENESS[seen.likeness]}`),
+  );
+  if (seen.because !== null) out.line(`  because: ${questions.shorten(seen.because)}`);
   if (remedy !== null) {
     const where = remedy.isLater ? ` in ${remedy.handover}` : '';
-    const then = remedy.succeeded === null ? 'a later run succeeded' : `${remedy.succeeded} succeeded`;
-    out.line(`  then ${then}${where}, after:`);
-    for (const said of remedy.said) out.line(`  - said: ${shorten(said)}`);
+    out.line(`  then ${questions.shorten(remedy.succeeded)} succeeded${where}, after:`);
+    for (const said of remedy.said) out.line(`  - said: ${questions.shorten(said)}`);
     for (const { change, path } of remedy.files) out.line(`  - ${change} ${path}`);
-    for (const ran of remedy.commands) out.line(`  - ran ${shorten(ran)}`);
-    if (remedy.said.length + remedy.files.length + remedy.commands.length === 0) out.line('  - nothing on record');
+    for (const ran of remedy.commands) out.line(`  - ran ${questions.shorten(ran)}`);
   }
-  out.line(dim(`  open it: ${openFact(seen.handover, seen.fact)}`));
+  out.line(dim(`  see it: ${questions.openFact(seen.handover, seen.fact)}`));
 }

@@ -44,8 +44,8 @@ function runInstall(this: CliContext, values: FlagValues<typeof installFlags>): 
   const { scope, dryRun: isDryRun } = values;
   const project = findProject(this, scope);
   const plan = planHooks(this, values.agent, { scope, project, withServer: values.mcp });
-  const changes = plan.install(isDryRun);
-  const next = plan.listReviews();
+  const changes = plan.install(plan.agents, isDryRun);
+  const next = plan.listReviews(plan.agents);
   const absent = plan.absent.map(({ agent }) => agent);
   if (values.json) {
     this.out.json({ scope, dry_run: isDryRun, changes, absent, next });
@@ -62,8 +62,13 @@ function runUninstall(this: CliContext, values: FlagValues<typeof uninstallFlags
   const { scope, dryRun: isDryRun } = values;
   const agents = requireHookedAgents(values.agent);
   const changes = uninstallHooks(findStore(this), { ...findSite(this, scope), agents, dryRun: isDryRun });
-  if (values.json) this.out.json({ scope, dry_run: isDryRun, changes });
-  else printChanges(this.out, changes, isDryRun);
+  if (values.json) {
+    this.out.json({ scope, dry_run: isDryRun, changes });
+    return;
+  }
+  const removed = changes.filter(({ change }) => change !== 'unchanged');
+  printChanges(this.out, removed, isDryRun);
+  if (removed.length === 0) this.out.line('there is nothing to remove');
 }
 
 function runStatus(this: CliContext, values: FlagValues<typeof statusFlags>): void {

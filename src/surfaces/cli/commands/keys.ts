@@ -1,30 +1,18 @@
 import { resolve } from 'node:path';
 import { buildCommand } from '@stricli/core';
 import { bold, dim, green, red, yellow } from '../../../app/describe/styled-text.ts';
-import { usageError } from '../../../app/failure.ts';
+import { usageError } from '../../../errors.ts';
 import { toRecipient } from '../../../exchange/bundle/age.ts';
 import { fingerprint, formatPublicKey, isSameKey, readPublicKey } from '../../../exchange/bundle/minisign.ts';
-import {
-  findKeysFolder,
-  generateKeys,
-  type OwnKeys,
-  readOwnKeys,
-  requireOwnKeys,
-} from '../../../exchange/bundle/own-keys.ts';
+import * as ownKeys from '../../../exchange/bundle/own-keys.ts';
 import { findTrustList, readTrustList, revokeKeys, trustKey } from '../../../exchange/bundle/trust-list.ts';
 import { readHead } from '../../../platform/external-file.ts';
 import { COMMAND_SUMMARIES } from '../command-summaries.ts';
 import type { CliContext } from '../context.ts';
-import { type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
+import { actionArgument, type FlagValues, json, optionalArgument, text, tuple } from '../flags.ts';
 
 const KEY_ACTIONS = ['generate', 'list', 'trust', 'revoke', 'export'] as const;
 type KeyAction = (typeof KEY_ACTIONS)[number];
-
-function parseAction(input: string): KeyAction {
-  const action = KEY_ACTIONS.find((known) => known === input);
-  if (action !== undefined) return action;
-  throw new SyntaxError(`use one of ${KEY_ACTIONS.join(', ')}`);
-}
 
 const flags = { name: text('The signer’s name; yours for generate', 'name'), json };
 type KeysFlags = FlagValues<typeof flags>;
@@ -33,7 +21,7 @@ export const keys = buildCommand<KeysFlags, [KeyAction, string?], CliContext>({
   func: runKeys,
   parameters: {
     positional: tuple(
-      { parse: parseAction, brief: KEY_ACTIONS.join(', '), placeholder: 'action' },
+      actionArgument('keys', KEY_ACTIONS),
       optionalArgument('To trust: a public key or its file. To revoke: a name, key or fingerprint', 'key'),
     ),
     flags,
@@ -49,16 +37,16 @@ async function runKeys(this: CliContext, values: KeysFlags, action: KeyAction, w
 async function generate(context: CliContext, values: KeysFlags): Promise<void> {
   const { machine, out } = context;
   const name = values.name ?? machine.env.USER ?? machine.env.LOGNAME ?? 'me';
-  const own = await generateKeys(machine, name);
-  if (values.json) out.json({ ...(await describeOwn(own)), folder: findKeysFolder(machine) });
+  const own = await ownKeys.generateKeys(machine, name);
+  if (values.json) out.json({ ...(await describeOwn(own)), folder: ownKeys.findKeysFolder(machine) });
   else {
-    out.line('generated the keys of ', bold(name), dim(`  (${findKeysFolder(machine)})`));
+    out.line('generated the keys of ', bold(name), dim(`  (${ownKeys.findKeysFolder(machine)})`));
     await printOwn(context, own);
   }
 }
 
 async function list({ machine, out }: CliContext, values: KeysFlags): Promise<void> {
-  const own = readOwnKeys(machine);
+  const own = ownKeys.readOwnKeys(machine);
   const trusted = readTrustList(machine);
   if (values.json)
     return out.json({
@@ -73,7 +61,7 @@ async function list({ machine, out }: CliContext, values: KeysFlags): Promise<vo
 }
 
 function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): void {
-  const key = readPublicKey(readKeyText(requireWord(word, 'a public key, or its file'), machine.cwd));
+  const key = readPublicKey(readKeyText(requireWord(word, 'keys trust needs a public key or its file'), machine.cwd));
   const known = readTrustList(machine).find((entry) => isSameKey(entry.key, key));
   const name = values.name ?? known?.name;
   if (name === undefined) throw usageError('the key needs a name', 'Add --name, such as --name alice');
@@ -83,14 +71,14 @@ function trust({ machine, out }: CliContext, values: KeysFlags, word?: string): 
 }
 
 function revoke({ machine, out }: CliContext, values: KeysFlags, word?: string): void {
-  const revoked = revokeKeys(machine, requireWord(word, 'a name, a key or a fingerprint'));
+  const revoked = revokeKeys(machine, requireWord(word, 'keys revoke needs a name, a key or a fingerprint'));
   if (values.json) out.json({ revoked: revoked.map(({ name, key }) => ({ name, fingerprint: fingerprint(key) })) });
   for (const { name, key } of values.json ? [] : revoked)
     out.line(yellow('revoked '), bold(name), `  ${fingerprint(key)}`);
 }
 
 async function exportKeys(context: CliContext, values: KeysFlags): Promise<void> {
-  const own = requireOwnKeys(context.machine);
+  const own = ownKeys.requireOwnKeys(context.machine);
   if (values.json) context.out.json(await describeOwn(own));
   else await printOwn(context, own);
 }
@@ -99,21 +87,21 @@ function describeKey(key: Parameters<typeof fingerprint>[0]) {
   return { fingerprint: fingerprint(key), public_key: formatPublicKey(key) };
 }
 
-async function describeOwn({ name, secret, identity }: OwnKeys) {
+async function describeOwn({ name, secret, identity }: ownKeys.OwnKeys) {
   const recipient = await toRecipient(identity);
   return { name, public_key: formatPublicKey(secret), fingerprint: fingerprint(secret), recipient };
 }
 
-async function printOwn({ out }: CliContext, own: OwnKeys): Promise<void> {
+async function printOwn({ out }: CliContext, own: ownKeys.OwnKeys): Promise<void> {
   const { public_key, recipient } = await describeOwn(own);
   out.line(dim('fingerprint: '), fingerprint(own.secret));
   out.line(dim('others trust it with: '), `handover keys trust ${public_key} --name "${own.name}"`);
   out.line(dim('others encrypt to you with: '), `handover export --encrypt-to ${recipient}`);
 }
 
-function requireWord(word: string | undefined, what: string): string {
+function requireWord(word: string | undefined, otherwise: string): string {
   if (word !== undefined) return word;
-  throw usageError(`this needs ${what}`, 'See: handover keys --help');
+  throw usageError(otherwise, 'See what there is: handover keys list. See: handover keys --help');
 }
 
 const MAX_KEY_BYTES = 16 * 1024;

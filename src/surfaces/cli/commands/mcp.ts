@@ -3,7 +3,7 @@ import { runServer } from '../../mcp/main.ts';
 import type { CliContext } from '../context.ts';
 import { command, type FlagValues, text } from '../flags.ts';
 
-const flags = { agent: text('The agent that starts it', 'name') };
+const flags = { agent: text('The agent that starts it', 'agent') };
 
 export const mcp = command('mcp', runMcp, { flags });
 

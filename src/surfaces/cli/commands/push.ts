@@ -1,10 +1,10 @@
 import { resolve } from 'node:path';
 import { bold, dim, green, yellow } from '../../../app/describe/styled-text.ts';
-import { usageError } from '../../../app/failure.ts';
+import { usageError } from '../../../errors.ts';
 import { API_KEY_VARIABLE } from '../../../exchange/publish/memory-vault.ts';
 import { type PublishReport, publishProject } from '../../../exchange/publish/publish-project.ts';
-import { assertNotPaused } from '../../../memory/runs/pause-guard.ts';
-import { findMemoryDir } from '../../../memory/runs/run-config.ts';
+import { assertNotPaused, findMemoryDir } from '../../../memory/runs/run-config.ts';
+import { countNouns } from '../../../model/text.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
 import type { CliContext } from '../context.ts';
 import { apiKeyFlag, command, type FlagValues, json, optionalArgument, text, toggle, tuple } from '../flags.ts';
@@ -28,8 +28,7 @@ async function runPush(this: CliContext, values: FlagValues<typeof flags>, folde
   assertNoApiKey(values.apiKey);
   const root = findProjectFolder(resolve(machine.cwd, folder ?? '.'));
   if (!dryRun) assertNotPaused(machine, root);
-  const named = { ...(folder === undefined ? {} : { folder }), ...(name === undefined ? {} : { name }) };
-  const report = await publishProject({ dryRun, memory: findMemoryDir(machine, root), ...named }, machine);
+  const report = await publishProject({ dryRun, memory: findMemoryDir(machine, root), folder, name }, machine);
   if (values.json) {
     const { leftOut, ...rest } = report;
     this.out.json({ ...rest, left_out: leftOut });
@@ -53,7 +52,7 @@ function print(out: Output, report: PublishReport): void {
   const { outcome, destination, backend, changes, waiting, redactions, leftOut, notes, commit } = report;
   out.line(green(HEADLINES[outcome]), ` ${destination}`, dim(` (${backend})`));
   for (const { change, path, bytes } of changes)
-    out.line('  ', change.padEnd(8), bold(path), change === 'deleted' ? '' : dim(`  ${bytes} bytes`));
+    out.line('  ', change.padEnd(8), bold(path), change === 'deleted' ? '' : dim(`  ${countNouns(bytes, 'byte')}`));
   for (const line of waiting) out.line('  waiting ', line);
   if (commit !== null && outcome === 'published') out.line(dim('  commit  '), commit.slice(0, 12));
   for (const { kind, count } of redactions) out.line(yellow('  redacted: '), `${count} ${kind}`);

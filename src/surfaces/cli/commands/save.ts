@@ -1,12 +1,14 @@
 import { detectAgent } from '../../../app/context.ts';
 import { bold } from '../../../app/describe/styled-text.ts';
 import { saveDeclaration } from '../../../app/save.ts';
+import { nameAgent } from '../../../handover/brief/reader.ts';
 import { DECLARABLE_KINDS, type Declaration } from '../../../handover/declare.ts';
+import { NO_AGENT } from '../../../model/fact-roles.ts';
 import type { CliContext } from '../context.ts';
-import { command, conflictError, type FlagValues, json, readInputText, text, texts } from '../flags.ts';
+import { command, conflictError, type FlagValues, json, readInputText, repeated, text, texts } from '../flags.ts';
 
 const flags = {
-  title: text('A title; default: the first line of the summary'),
+  title: text('A title; default: the first line of what is saved'),
   summary: text('Where things stand; - reads it from standard input'),
   goal: texts('What the work is for'),
   next: texts('What to do next; - reads one step a line from standard input'),
@@ -18,7 +20,7 @@ const flags = {
   note: texts('Anything else worth knowing'),
   file: texts('A file that matters', 'path'),
   pin: { ...texts('A note for every brief; without text, pins everything in this command'), inferEmpty: true },
-  agent: text('The agent whose session this is', 'name'),
+  agent: text('The agent whose session this is', 'agent'),
   tool: { ...text('The same as --agent', 'name'), hidden: true },
   project: text('The project’s folder; default: this one', 'folder'),
   by: {
@@ -31,10 +33,15 @@ const flags = {
 } as const;
 type SaveFlags = FlagValues<typeof flags>;
 
-export const save = command('save', runSave, { flags });
+export const save = command('save', runSave, {
+  positional: repeated('Where things stand, as --summary: the first line is the title', 'text'),
+  flags,
+});
 
-function runSave(this: CliContext, values: SaveFlags): void {
-  const { handover, path } = saveDeclaration(this, values.project ?? '.', readDeclaration(this, values));
+async function runSave(this: CliContext, values: SaveFlags, ...words: string[]): Promise<void> {
+  if (words.length > 0 && values.summary !== undefined) throw conflictError('a text', '--summary');
+  const given = words.length === 0 ? values : { ...values, summary: words.join(' ') };
+  const { handover, path } = await saveDeclaration(this, values.project ?? '.', readDeclaration(this, given));
   const { id, created_at, facts } = handover;
   if (values.json) this.out.json({ id, created_at, path, facts: facts.length });
   else this.out.line('saved handover ', bold(id));
@@ -48,7 +55,7 @@ function readDeclaration(context: CliContext, values: SaveFlags): Declaration {
   return {
     title: values.title,
     summary: values.summary === '-' ? readInput() : (values.summary ?? ''),
-    agent: values.agent ?? values.tool ?? agent ?? 'manual',
+    agent: nameAgent(values.agent ?? values.tool ?? agent ?? NO_AGENT),
     by: values.by ?? (agent === null ? 'human' : 'agent'),
     sessionId: null,
     facts: DECLARABLE_KINDS.flatMap((kind) =>

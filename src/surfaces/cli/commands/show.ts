@@ -2,14 +2,20 @@ import { findStore } from '../../../app/context.ts';
 import { bold, dim, yellow } from '../../../app/describe/styled-text.ts';
 import { pickHandover } from '../../../app/find-handover.ts';
 import { requireFact } from '../../../app/mark.ts';
-import { FACT_KINDS, type Fact, type FactKind } from '../../../model/fact.ts';
+import { usageError } from '../../../errors.ts';
+import { diffHandovers, type HandoverDiff } from '../../../handover/diff.ts';
+import { joinFacts } from '../../../handover/link.ts';
+import { isEnding, type Marks, stateMarks } from '../../../handover/marks.ts';
+import { FACT_KINDS, type Fact, type FactKind, readTold } from '../../../model/fact.ts';
 import { isGuess, isProgressNote } from '../../../model/fact-roles.ts';
-import type { Chain, EndedFacts, Handover, Imported, Quality } from '../../../model/handover.ts';
-import { countUtf8Bytes, cutAtWord } from '../../../model/text.ts';
-import type { GitFacts } from '../../../model/workspace.ts';
-import { readHistory } from '../../../store/handovers.ts';
+import type { Chain, EndedFacts, Handover, ImportOrigin, Quality } from '../../../model/handover.ts';
+import { cleanLine, countUtf8Bytes, cutAtWord, quoteForShell } from '../../../model/text.ts';
+import { lastWorkOf } from '../../../model/time.ts';
+import { type GitFacts, printFolder } from '../../../model/workspace.ts';
+import { readHistory, readIntact } from '../../../store/handovers.ts';
+import { readMarks } from '../../../store/marks.ts';
 import type { CliContext } from '../context.ts';
-import { command, type FlagValues, idFlag, idPositional, text, toggle } from '../flags.ts';
+import { command, type FlagValues, idFlag, idPositional, remoteFlag, text, toggle } from '../flags.ts';
 import type { Output } from '../output.ts';
 
 const flags = {
@@ -18,6 +24,7 @@ const flags = {
     ...text('Trace the facts, or the one with this id, to the events they came from', 'fact'),
     inferEmpty: true,
   },
+  remote: remoteFlag,
   json: toggle('Print JSON: the sealed record, or the events'),
 } as const;
 type ShowFlags = FlagValues<typeof flags>;
@@ -26,9 +33,30 @@ export const show = command('show', runShow, { positional: idPositional, flags }
 
 async function runShow(this: CliContext, values: ShowFlags, id?: string): Promise<void> {
   if (values.events !== undefined) return await showEvents(this, values, id ?? values.id);
-  const handover = await pickHandover(this, id ?? values.id);
+  const handover = await readShown(this, values.remote, id ?? values.id);
   if (values.json) this.out.json(handover);
-  else printHandover(this.out, handover);
+  else
+    printHandover(this.out, handover, {
+      marks: readMarks(findStore(this), handover.project.id),
+      followed: findFollowed(this, handover),
+    });
+}
+
+/** What it follows, with what joined that, where all of it is still here. */
+function findFollowed(context: CliContext, { previous, chain }: Handover): Handover | null {
+  const ids = [previous, chain?.joined].filter((id) => typeof id === 'string');
+  const found = ids.flatMap((id) => readIntact(findStore(context), id) ?? []);
+  const [first] = found;
+  if (first === undefined || found.length < ids.length) return null;
+  return { ...first, facts: found.map(({ facts }) => facts).reduce(joinFacts) };
+}
+
+async function readShown(context: CliContext, remote: string | undefined, id: string | undefined): Promise<Handover> {
+  if (remote === undefined) return await pickHandover(context, id);
+  if (id === undefined)
+    throw usageError('show --remote needs an id', `List them: handover list --remote ${quoteForShell(remote)}`);
+  const { readFromTeam } = await import('../../../app/team.ts');
+  return await readFromTeam(context, remote, id);
 }
 
 /** The word after the flag is a fact; if it cannot be one and no handover was named, it is the handover. */
@@ -46,20 +74,32 @@ async function showEvents(context: CliContext, values: ShowFlags, id: string | u
   else context.out.lines(describeTrace(handover, trace));
 }
 
-function printHandover(out: Output, handover: Handover): void {
+function printHandover(
+  out: Output,
+  handover: Handover,
+  { marks, followed }: { marks: Marks; followed: Handover | null },
+): void {
   out.line(bold(handover.title));
   out.line(dim('id       '), handover.id);
   out.line(dim('created  '), handover.created_at);
+  const worked = lastWorkOf(handover);
+  if (worked !== handover.created_at) out.line(dim('worked   '), `until ${worked}`);
+  if (handover.noted_at !== undefined) out.line(dim('noted    '), `by hand ${handover.noted_at}`);
   out.line(dim('agent    '), handover.session.agent);
   out.line(dim('project  '), `${handover.project.name} (${handover.project.id})`);
-  const { root, folder } = handover.workspace;
-  out.line(dim('folder   '), [root, folder].filter((part) => part !== '').join('/'));
+  const folder = printFolder(handover.workspace);
+  if (folder !== '') out.line(dim('folder   '), folder);
   if (handover.project.remote !== null) out.line(dim('remote   '), handover.project.remote);
   if (handover.imported !== undefined) {
     out.line(dim('imported '), `from ${handover.imported.format}, where its id was ${handover.imported.id}`);
     printSigner(out, handover.imported.signer);
   }
-  if (handover.previous !== null) out.line(dim('follows  '), handover.previous, describeChain(handover.chain));
+  if (handover.previous !== null)
+    out.line(
+      dim('follows  '),
+      [handover.previous, handover.chain?.joined ?? []].flat().join(' and '),
+      followed === null ? describeChain(handover.chain) : describeDiff(diffHandovers(followed, handover)),
+    );
   if (handover.quality !== null) printQuality(out, handover.quality);
   if (handover.summary !== '') {
     out.line();
@@ -70,7 +110,7 @@ function printHandover(out: Output, handover: Handover): void {
     out.line();
     out.block(`${state.text}\n`);
   }
-  const facts = handover.facts.filter((fact) => !isProgressNote(fact));
+  const facts = stateMarks(handover.facts, handover, marks).filter((fact) => !isProgressNote(fact));
   const said = facts.filter(isGuess);
   for (const kind of FACT_KINDS)
     printFacts(
@@ -82,17 +122,25 @@ function printHandover(out: Output, handover: Handover): void {
   if (handover.workspace.git !== null) printGit(out, handover.workspace.git);
 }
 
-function printSigner(out: Output, signer: Imported['signer']): void {
+function printSigner(out: Output, signer: ImportOrigin['signer']): void {
   if (signer === null) out.line(dim('signer   '), yellow('none: anybody could have written this'));
   else if (signer !== undefined) out.line(dim('signer   '), `${signer.name}, key ${signer.key}`);
 }
 
+function describeDiff(diff: HandoverDiff): string {
+  const ends = (['carried', 'changed', 'resolved', 'superseded', 'dropped'] as const).map(
+    (end) => `${diff[end].length} ${end}`,
+  );
+  return `, of its facts ${ends.join(', ')}`;
+}
+
+/** As recorded: with notes of how far the session was, which nothing shows as facts. */
 function describeChain(chain: Chain | undefined): string {
   if (chain === undefined) return '';
   const count = (parted: readonly EndedFacts[]): number => parted.reduce((sum, { ids }) => sum + ids.length, 0);
   const { carried, resolved, superseded, dropped } = chain;
   const parted = `${count(resolved)} resolved, ${superseded.length} superseded, ${count(dropped)} dropped`;
-  return `, of its facts ${carried} carried, ${parted}`;
+  return `, of its facts and notes ${carried} carried, ${parted}`;
 }
 
 function printQuality(out: Output, { score, rating, axes }: Quality): void {
@@ -112,9 +160,13 @@ function printFacts(out: Output, heading: FactKind | 'said by the agent', facts:
     const isLong = fact.trust === 'quoted' && fact.origin === 'agent' && countUtf8Bytes(fact.text) > MAX_SAID_BYTES;
     const text = isLong ? cutAtWord(fact.text, MAX_SAID_BYTES) : fact.text;
     const [first = '', ...rest] = text.split('\n').filter((line) => !isLong || line.trim() !== '');
-    const marks = [fact.trust, fact.origin, ...(fact.pinned === true ? ['pinned'] : []), fact.id].join(', ');
+    const told = readTold(fact);
+    const origin = told?.origin === 'human' ? `said by ${told.by ?? 'its sender'}` : fact.origin;
+    const marks = [fact.trust, origin, ...(fact.pinned === true ? ['pinned'] : []), fact.id].join(', ');
     out.line('- ', fact.status === undefined ? '' : `[${fact.status}] `, first, dim(`  (${marks})`));
-    for (const line of rest) out.line('  ', line);
+    const because = isEnding(fact.status) ? fact.detail?.because : null;
+    for (const line of [...rest, ...(typeof because === 'string' ? [`because: ${cleanLine(because)}`] : [])])
+      out.line('  ', line);
   }
 }
 

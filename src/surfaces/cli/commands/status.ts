@@ -1,11 +1,16 @@
 import { findStore } from '../../../app/context.ts';
+import { describeHeld, listHolding, printHeld } from '../../../app/describe/held-task.ts';
 import { dim, yellow } from '../../../app/describe/styled-text.ts';
 import { findHookFailures } from '../../../app/doctor.ts';
-import { findRestoreCandidate } from '../../../app/restore.ts';
+import { findRestoreCandidate, type RestoreCandidate } from '../../../app/restore.ts';
 import { findCheckpoint } from '../../../app/runs/check.ts';
+import type { RemoteStatus } from '../../../app/sync.ts';
 import { Checkpoint, listPending } from '../../../memory/runs/checkpoint.ts';
 import type { RunState } from '../../../memory/runs/checkpoint-file.ts';
-import { describeAge } from '../../../model/time.ts';
+import { countNouns } from '../../../model/text.ts';
+import { describeAge, lastWorkOf } from '../../../model/time.ts';
+import { pathExists } from '../../../platform/folders.ts';
+import { pathOfRemotes } from '../../../platform/paths.ts';
 import { findPause } from '../../../platform/pause.ts';
 import { describePlace } from '../../../platform/project.ts';
 import { findProjectFolder } from '../../../platform/project-folder.ts';
@@ -23,18 +28,22 @@ async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Pr
   const state = checkpoint.load();
   const pause = findPause(machine, findProjectFolder(machine.cwd));
   const newest = await findRestoreCandidate(this, describePlace('.', machine), undefined);
-  const failures = findHookFailures(findStore(this));
+  const remotes = await findRemotes(this);
+  const store = findStore(this);
+  const failures = findHookFailures(store);
+  const held = listHolding(store);
   if (values.json) {
-    const { id, created_at } = newest?.handover ?? {};
     return this.out.json({
       ...toJson(state),
       path: checkpoint.path,
       paused: pause,
-      newest: newest === null ? null : { id, created_at, status: newest.status.status },
+      newest: newest === null ? null : describeNewest(newest),
       hook_failures: failures.map(({ message }) => message),
+      remotes: remotes.map(({ waiting, ...remote }) => ({ ...remote, waiting: waiting.length })),
+      ...(held.length === 0 ? {} : { held: held.map((one) => describeHeld(store, one)) }),
     });
   }
-  this.out.line(`status: ${state.status}`);
+  this.out.line(state.status === 'none' ? 'no run yet' : `status: ${state.status}`);
   for (const [name, step] of state.steps) this.out.line(`  [${step === 'done' ? 'x' : ' '}] ${name}`);
   const pending = listPending(state);
   if (state.status === 'in_progress' && pending.length > 0) this.out.line(`pending: ${pending.join(', ')}`);
@@ -51,10 +60,36 @@ async function runStatus(this: CliContext, values: FlagValues<typeof flags>): Pr
   }
   if (newest !== null) {
     const { handover, status: entry } = newest;
-    const age = describeAge(this.machine.clock.now() - Date.parse(handover.created_at));
+    const ageOf = (at: string): string => describeAge(this.machine.clock.now() - Date.parse(at));
+    const noted = handover.noted_at === undefined ? '' : `, with a note saved by hand ${ageOf(handover.noted_at)}`;
+    const age = `${ageOf(lastWorkOf(handover))}${noted}`;
     this.out.line(`newest: ${handover.title} `, dim(`(${handover.id}, ${age}, ${entry.status})`));
   }
+  for (const { name, last_sync, unsent, missing, ...remote } of remotes) {
+    const waiting = remote.waiting.filter(({ why }) => why !== 'revoked');
+    const age = last_sync === null ? null : describeAge(this.machine.clock.now() - Date.parse(last_sync));
+    const about = [
+      age === null ? 'never synced' : `${unsent + missing === 0 ? 'in step, ' : ''}synced ${age}`,
+      ...(unsent === 0 ? [] : [`${countNouns(unsent, 'change')} here not sent yet`]),
+      ...(waiting.length === 0 ? [] : [`waits for you to trust ${waiting.map((one) => one.name).join(', ')}`]),
+      ...(missing === 0 ? [] : [`lacks ${countNouns(missing, 'piece')} of what others sent`]),
+    ];
+    this.out.line(`remote: ${name} `, dim(`(${about.join('; ')})`));
+  }
+  for (const one of held) this.out.line(...printHeld(store, one));
   for (const { message } of failures) this.out.line(yellow('warning: '), message);
+}
+
+/** Nothing of syncing is loaded where there is no remote. */
+async function findRemotes(context: CliContext): Promise<RemoteStatus[]> {
+  if (!pathExists(pathOfRemotes(context.machine))) return [];
+  const { listRemoteStatuses } = await import('../../../app/sync.ts');
+  return listRemoteStatuses(findStore(context));
+}
+
+function describeNewest({ handover, status }: RestoreCandidate): Record<string, unknown> {
+  const { id, created_at } = handover;
+  return { id, created_at, worked_at: lastWorkOf(handover), status: status.status };
 }
 
 function toJson({ status, steps, startedAt, finishedAt, run }: RunState): Record<string, unknown> {

@@ -1,60 +1,95 @@
-import type { Launch } from '../../../agents/agent.ts';
+import { resolve } from 'node:path';
+import { AGENT_NAMES, type AgentName, type Launch } from '../../../agents/agent.ts';
 import { BRIEF_LEAD, GOAL_LEAD } from '../../../agents/shared/message-text.ts';
 import { findLaunch } from '../../../agents/table.ts';
 import { recordLaunch } from '../../../app/automation/session-state.ts';
+import { catchUpHere } from '../../../app/capture/catch-up.ts';
 import { findStore } from '../../../app/context.ts';
 import { dim } from '../../../app/describe/styled-text.ts';
-import { findId, findNewestHere } from '../../../app/find-handover.ts';
+import { findNewestHere, nothingHereError, pickToSend } from '../../../app/find-handover.ts';
+import { mergeArrived } from '../../../app/merge.ts';
 import { requireAgent, requireReader } from '../../../app/parse.ts';
-import { catchUpHere, findChangesHere, nothingHereError } from '../../../app/resume.ts';
+import { findChangesThere } from '../../../app/resume.ts';
 import { HandoverError } from '../../../errors.ts';
 import { BYTES_PER_TOKEN } from '../../../handover/brief/block.ts';
 import { compileBrief } from '../../../handover/brief/compile.ts';
-import type { Handover } from '../../../model/handover.ts';
+import { type Handover, isForeign } from '../../../model/handover.ts';
 import { withTempFile } from '../../../platform/folders.ts';
+import type { Env } from '../../../platform/machine.ts';
+import { abbreviateHome } from '../../../platform/paths.ts';
 import { runInForeground } from '../../../platform/processes.ts';
-import { describePlace, findWorkFolder } from '../../../platform/project.ts';
+import { describePlace, findFolderToWorkIn } from '../../../platform/project.ts';
 import { nameOwnProcess } from '../../../platform/terminal.ts';
 import { findWorktreeRoot } from '../../../platform/worktree.ts';
-import { requireHandover } from '../../../store/find-handover.ts';
 import { readMarked } from '../../../store/marks.ts';
 import { budgetFlag, readBudget } from '../brief-flags.ts';
 import type { CliContext } from '../context.ts';
-import { argument, command, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
+import { allProjectsFlag, argument, command, type FlagValues, redactedText, text, toggle, tuple } from '../flags.ts';
 
 const flags = {
   goal: redactedText('What it will do; guides the choice of facts'),
   from: text('Start from this handover instead of the newest of this worktree', 'id'),
+  allProjects: allProjectsFlag,
   budget: budgetFlag,
   print: toggle('Show what would be started, without starting it'),
   json: toggle('The same as --print, as JSON'),
 };
 
-export const to = command('to', runTo, { positional: tuple(argument('The agent to start', 'agent')), flags });
+const agentBrief = `The agent to start: ${AGENT_NAMES.join(', ')}`;
+export const to = command('to', runTo, { positional: tuple(argument(agentBrief, 'agent')), flags });
 
 async function runTo(this: CliContext, values: FlagValues<typeof flags>, words: string): Promise<void> {
-  const { machine } = this;
-  const { goal } = values;
-  const reader = requireReader(words);
-  const launch = findLaunch(requireAgent(reader.agent));
-  const handover = await chooseHandover(this, values.from);
-  const known = findWorkFolder(handover.workspace, handover.project, machine);
-  const brief = compileBrief(readMarked(findStore(this), handover), reader, {
-    budget: chooseBudget(this, values.budget),
-    ...(goal === undefined ? {} : { goal }),
-    ...(known === null ? {} : { changes: findChangesHere(handover, describePlace(known, machine), machine) }),
-  });
-  const prompt = writePrompt(brief.text, launch, goal);
-  const elsewhere = `${handover.workspace.root} is not on this machine; starting the agent in this folder`;
-  if (known === null) this.notify({ level: 'note', text: elsewhere });
-  const folder = known ?? machine.cwd;
-  const { program, takes } = launch;
-  const args = launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT');
-  if (values.json) return this.out.json({ id: handover.id, agent: reader.agent, folder, program, args, prompt });
-  this.err.line(dim(`handover ${handover.id}, in ${folder}: ${program} ${args.join(' ')}`));
+  const agent = requireAgent(words);
+  const handover = await chooseHandover(this, values);
+  const start = prepareStart(this, handover, { ...values, agent });
+  const { folder, program, args, prompt } = start;
+  if (values.json) return this.out.json({ id: handover.id, agent, folder, program, args, prompt });
+  announceStart(this, start, values.print ? 'the prompt for' : 'starting');
   if (values.print) this.out.block(prompt);
-  else
-    this.process.exitCode = await start(this, { launch, prompt, folder, agent: reader.agent, handover: handover.id });
+  else this.process.exitCode = await startAgent(this, start);
+}
+
+/** An agent as it is started with the brief of a handover. */
+export interface Start {
+  launch: Launch;
+  agent: AgentName;
+  handover: string;
+  folder: string;
+  program: string;
+  /** With words for the prompt or its file. */
+  args: string[];
+  prompt: string;
+}
+
+export function prepareStart(
+  context: CliContext,
+  handover: Handover,
+  { agent, goal, budget }: { agent: AgentName; goal?: string | undefined; budget?: string | undefined },
+): Start {
+  const { machine } = context;
+  const launch = findLaunch(agent);
+  const { workspace, project } = handover;
+  const known = findFolderToWorkIn(workspace, project, machine);
+  const brief = compileBrief(readMarked(findStore(context), handover), requireReader(agent), {
+    budget: chooseBudget(context, budget),
+    ...(goal === undefined ? {} : { goal }),
+    ...findChangesThere(handover, machine),
+  });
+  const place = isForeign(handover) ? `no folder of ${project.name} is known` : `${workspace.root} is not`;
+  const elsewhere = `${place} on this machine; starting the agent in this folder`;
+  if (known === null) context.notify({ level: 'note', text: elsewhere });
+  const { program, takes } = launch;
+  return {
+    ...{ launch, agent, handover: handover.id, folder: resolve(machine.cwd, known ?? ''), program },
+    args: launch.writeArgs(takes === 'file' ? 'FILE' : 'PROMPT'),
+    prompt: writePrompt(brief.text, launch, goal),
+  };
+}
+
+export function announceStart({ err, machine }: CliContext, start: Start, what = 'starting'): void {
+  const { handover, folder, program, args } = start;
+  const from = `from handover ${handover}, in ${abbreviateHome(folder, machine)}`;
+  err.line(dim(`${what} ${[program, ...args].join(' ')}, ${from}`));
 }
 
 /** An argument holds 128 KiB on Linux, a whole command line 32 Ki characters on Windows. */
@@ -78,29 +113,25 @@ function writePrompt(brief: string, { attachesFiles }: Launch, goal: string | un
 }
 
 /** The named handover, or the newest of this worktree after its sessions were captured. */
-async function chooseHandover(context: CliContext, named: string | undefined): Promise<Handover> {
-  const store = findStore(context);
-  if (named !== undefined) return requireHandover(store, await findId(store, named));
+async function chooseHandover(
+  context: CliContext,
+  { from, allProjects }: Pick<FlagValues<typeof flags>, 'from' | 'allProjects'>,
+): Promise<Handover> {
+  if (from !== undefined) return await pickToSend(context, from, { allProjects });
   const place = describePlace('.', context.machine);
   await catchUpHere(context, place);
-  const newest = await findNewestHere(context, place);
-  if (newest !== null) return newest;
-  throw nothingHereError(place);
+  const newest = await findNewestHere(context, place, { imports: true });
+  if (newest !== null) return await mergeArrived(context, place, newest);
+  throw await nothingHereError(context, place);
 }
 
-interface Start {
-  launch: Launch;
-  prompt: string;
-  folder: string;
-  agent: string;
-  handover: string;
-}
-
-/** While the agent runs, its hooks can see that it has this brief. */
-async function start(context: CliContext, { launch, prompt, folder, agent, handover }: Start): Promise<number> {
+/** While the agent runs, its hooks can see that it has this brief. `added` comes into its environment. */
+export async function startAgent(context: CliContext, start: Start, added: Env = {}): Promise<number> {
   const { machine } = context;
+  const { launch, prompt, folder, agent, handover } = start;
+  const env = { ...machine.env, ...added };
   const run = async (promptOrFile: string): Promise<number> =>
-    await runInForeground(launch.program, launch.writeArgs(promptOrFile), { cwd: folder, env: machine.env });
+    await runInForeground(launch.program, launch.writeArgs(promptOrFile), { cwd: folder, env });
   const root = findWorktreeRoot(folder) ?? folder;
   const atMs = machine.clock.now();
   const launched = { agent, root, handover, process: nameOwnProcess(), session: null, atMs };

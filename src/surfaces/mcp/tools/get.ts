@@ -4,11 +4,11 @@ import { findStore } from '../../../app/context.ts';
 import { type Line, toPlainLines } from '../../../app/describe/styled-text.ts';
 import { HandoverError } from '../../../errors.ts';
 import { BYTES_PER_TOKEN } from '../../../handover/brief/block.ts';
-import { IMPORTED_MARK, quoteLines } from '../../../handover/brief/lines.ts';
-import type { Fact } from '../../../model/fact.ts';
+import { markImported, quoteLines } from '../../../handover/brief/lines.ts';
+import { type Fact, readTold } from '../../../model/fact.ts';
 import { isProgressNote } from '../../../model/fact-roles.ts';
 import type { Handover } from '../../../model/handover.ts';
-import { cutAtWord } from '../../../model/text.ts';
+import { countNouns, cutAtWord } from '../../../model/text.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { budget, describeInput, project, READS, text } from '../input.ts';
@@ -61,7 +61,7 @@ async function get(call: Call, request: GetRequest): Promise<Answer> {
     try {
       return { text: await readSession(call, request) };
     } catch (error) {
-      // When there is no such session either, the error about the handover stands.
+      // If there is no such session either, report the error about the handover.
       throw isNotFound(error) ? refusal : error;
     }
   }
@@ -71,10 +71,9 @@ function isNotFound(error: unknown): boolean {
   return error instanceof HandoverError && error.code === 'HANDOVER_NOT_FOUND';
 }
 
-/** Here `latest` is the newest of the project that is asked about, not of all. */
 async function readHandover(call: Call, id: string, request: GetRequest): Promise<string> {
-  const { pickHandover } = await import('../../../app/find-handover.ts');
-  const handover = await pickHandover(call, id.toLowerCase() === 'latest' ? undefined : id);
+  const { pickToSend } = await import('../../../app/find-handover.ts');
+  const handover = await pickToSend(call, id);
   if (request.events !== true) return await briefOf(call, handover, request.budget);
   const { describeTrace } = await import('../../../app/describe/trace.ts');
   const facts = handover.facts.filter((fact) => !isProgressNote(fact));
@@ -92,17 +91,16 @@ async function readSession(call: Call, { id, line, budget: tokens }: GetRequest)
     head: [`# Session ${head.id} of ${head.agent}`, DATA_NOT_INSTRUCTIONS],
     entries: toPlainLines(describeSession(session, line ?? null, call.machine).slice(1)).map((words) => [quote(words)]),
     budget: tokens,
-    more: (count) => `${count} lines; ask with a larger budget, or with "line"`,
+    more: (count) => `${countNouns(count, 'line')}; ask with a larger budget, or with "line"`,
   });
 }
 
 /** A handover as a brief for the agent that asks. */
 export async function briefOf(call: Call, handover: Handover, tokens: number): Promise<string> {
-  const { compileBrief } = await import('../../../handover/brief/compile.ts');
+  const { briefAgain } = await import('../../../app/resume.ts');
   const { requireReader } = await import('../../../app/parse.ts');
-  const { readMarked } = await import('../../../store/marks.ts');
   const reader = requireReader(findAgent(call.connection) ?? 'generic');
-  return compileBrief(readMarked(findStore(call), handover), reader, { budget: tokens }).text;
+  return briefAgain(call, handover, { reader, budget: tokens }).text;
 }
 
 async function readFact(call: Call, request: GetRequest): Promise<string> {
@@ -110,8 +108,8 @@ async function readFact(call: Call, request: GetRequest): Promise<string> {
   const { readMarks } = await import('../../../store/marks.ts');
   const { describeSources } = await import('../../../app/describe/trace.ts');
   const { handover, fact } = await findFact(call, request.id, request.in);
-  const mark = readMarks(findStore(call), handover.project.id).get(fact.id);
-  const whose = fact.trust === 'imported' ? IMPORTED_MARK : '';
+  const last = readMarks(findStore(call), handover.project.id).get(fact.id);
+  const whose = fact.trust === 'imported' ? markImported(readTold(fact)) : '';
   const status = fact.status === undefined ? '' : `[${fact.status}] `;
   const most = Math.floor((request.budget * BYTES_PER_TOKEN) / 2);
   const head = [
@@ -121,9 +119,11 @@ async function readFact(call: Call, request: GetRequest): Promise<string> {
     quote(
       `${fact.trust}, from ${fact.origin}; saved by ${handover.session.agent} at ${handover.created_at} in ${handover.project.name}`,
     ),
-    ...(mark === undefined
-      ? []
-      : quoteLines(`${mark.mark} at ${mark.at}${mark.because === null ? '' : `, because: ${mark.because}`}`)),
+    ...[last?.ended, last].flatMap((mark) =>
+      mark === undefined
+        ? []
+        : quoteLines(`${mark.mark} at ${mark.at}${mark.because === null ? '' : `, because: ${mark.because}`}`),
+    ),
   ];
   const lines =
     request.events === false ? [] : await traceLines(call, handover, { facts: [fact], describe: describeSources });
@@ -143,6 +143,7 @@ async function traceLines(
 }
 
 function printLines(head: readonly string[], lines: readonly string[], tokens: number): string {
-  const more = (count: number): string => `${count} lines; ask again with a larger budget (now ${tokens})`;
+  const more = (count: number): string =>
+    `${countNouns(count, 'line')}; ask again with a larger budget (now ${tokens})`;
   return printPage({ head, entries: lines.map((line) => [line]), budget: tokens, more });
 }

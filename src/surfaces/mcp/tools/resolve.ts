@@ -1,6 +1,6 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { usageError } from '../../../app/failure.ts';
+import { usageError } from '../../../errors.ts';
 import { cleanLine, cutAtWord } from '../../../model/text.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, project, storedText, text, WRITES } from '../input.ts';
@@ -23,7 +23,7 @@ const Arguments = v.strictObject({
 });
 type Marking = v.InferOutput<typeof Arguments>;
 
-const Marked = v.object({
+const MarkOutput = v.object({
   fact: v.string(),
   mark: v.string(),
   handover: v.string(),
@@ -37,7 +37,7 @@ export const registerResolve = defineTool({
   description:
     'Marks what became of a fact of an earlier session: resolved (the default), refuted, pinned or unpinned. Call it when a next step is done, a question is answered, an error is gone, or something that was decided has turned out not to work.',
   inputSchema: describeInput(Arguments),
-  outputSchema: toStandardJsonSchema(Marked),
+  outputSchema: toStandardJsonSchema(MarkOutput),
   annotations: WRITES,
   work: resolve,
 });
@@ -49,7 +49,7 @@ async function resolve(call: Call, { fact: words, as: mark, because, in: named }
     throw usageError('refuting a fact needs a reason', 'pass "because": what was tried, and what happened');
   const { identifyProject } = await import('../../../platform/project.ts');
   const { findProjectFolder } = await import('../../../platform/project-folder.ts');
-  const { assertNotPaused } = await import('../../../memory/runs/pause-guard.ts');
+  const { assertNotPaused } = await import('../../../memory/runs/run-config.ts');
   const { markNamed } = await import('../../../app/mark.ts');
   const { root } = identifyProject('.', call.machine);
   assertNotPaused(call.machine, findProjectFolder(root));

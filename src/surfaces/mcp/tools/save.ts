@@ -1,6 +1,6 @@
 import { toStandardJsonSchema } from '@valibot/to-json-schema';
 import * as v from 'valibot';
-import { usageError } from '../../../app/failure.ts';
+import { usageError } from '../../../errors.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { findAgent } from '../connection.ts';
 import { describeInput, project, storedText, toggle, WRITES } from '../input.ts';
@@ -30,7 +30,7 @@ const Arguments = v.strictObject({
   project,
 });
 
-const Saved = v.object({
+const SaveOutput = v.object({
   handover: v.string(),
   /** False when all of it was saved before. */
   changed: v.boolean(),
@@ -44,7 +44,7 @@ export const registerSave = defineTool({
   description:
     'Saves decisions, rules, rejected approaches, next steps and open questions of this session, for the next one, of any agent. Call it at the moment when something is settled or turned down, and before a long session ends. Files, commands and what was said are captured automatically: do not save those. Saving the same again changes nothing. Secrets are redacted.',
   inputSchema: describeInput(Arguments),
-  outputSchema: toStandardJsonSchema(Saved),
+  outputSchema: toStandardJsonSchema(SaveOutput),
   annotations: WRITES,
   work: save,
 });

@@ -2,8 +2,9 @@ import * as v from 'valibot';
 import { findStore, redactInput } from '../../../app/context.ts';
 import { toPlainLines } from '../../../app/describe/styled-text.ts';
 import { FACT_KINDS } from '../../../model/fact-kinds.ts';
-import { cleanLine, cutToBytes } from '../../../model/text.ts';
-import type { SearchHit } from '../../../search/query.ts';
+import { quoteInput } from '../../../model/text.ts';
+import { describeAge } from '../../../model/time.ts';
+import type { SearchHit, SearchQuery } from '../../../search/query.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { budget, describeInput, limit, project, READS, text, toggle } from '../input.ts';
 import { DATA_NOT_INSTRUCTIONS, printPage, quote } from '../page.ts';
@@ -28,6 +29,9 @@ const Arguments = v.strictObject({
   sessions: toggle(
     'Also in all that was said in the sessions of all agents on this machine. At most a few seconds are spent on reading new sessions; the answer says when some are left.',
   ),
+  session: v.optional(
+    text('Only in this session, by its id: every line that matches, where else only the best of a session is shown.'),
+  ),
   limit: limit(8),
   budget,
   project,
@@ -44,45 +48,77 @@ export const registerSearch = defineTool({
   work: searchFacts,
 });
 
-/** How long a call may read new sessions: the agent waits for the answer. */
-const SESSIONS_BUDGET_MS = 3000;
+/** How long a call may read new sessions: the agent waits for the answer, three seconds at most. */
+const SESSIONS_BUDGET_MS = 2500;
 
 async function searchFacts(call: Call, request: SearchRequest): Promise<Answer> {
   const { search } = await import('../../../search/search.ts');
-  const { findNotes, listSearchNotices } = await import('../../../app/search.ts');
+  const { findNotes, hideSecretWords, listSearchNotices } = await import('../../../app/search.ts');
   const { parseMoment } = await import('../../../app/parse.ts');
   const { identifyProject } = await import('../../../platform/project.ts');
   const { machine } = call;
-  const found = await search(
-    { store: findStore(call), notes: await findNotes(machine), sessionsBudgetMs: SESSIONS_BUDGET_MS },
-    {
-      text: request.query,
-      limit: request.limit,
-      ...(request.kind === undefined ? {} : { kinds: request.kind }),
-      ...(request.file === undefined ? {} : { file: request.file }),
-      ...(request.agent === undefined ? {} : { agent: request.agent }),
-      ...(request.since === undefined ? {} : { sinceMs: parseMoment(request.since, machine.clock.now(), 'first') }),
-      ...(request.sessions ? { sessions: true } : {}),
-      ...(request.everywhere ? {} : { project: { id: identifyProject('.', machine).id } }),
-    },
-  );
+  const { session } = request;
+  const query: SearchQuery = {
+    text: request.query,
+    limit: request.limit,
+    kinds: request.kind,
+    file: request.file,
+    agent: request.agent,
+    sinceMs: request.since === undefined ? undefined : parseMoment(request.since, machine.clock.now(), 'first'),
+    ...(request.sessions || session !== undefined ? { sessions: true } : {}),
+    session,
+    project: request.everywhere || session !== undefined ? undefined : { id: identifyProject('.', machine).id },
+  };
+  const place = { store: findStore(call), notes: await findNotes(machine), sessionsBudgetMs: SESSIONS_BUDGET_MS };
+  const answer = await search(place, query);
+  const found = await hideSecretWords(call, request.query, answer);
   for (const notice of listSearchNotices(found)) call.notify(notice);
-  const words = `"${cutToBytes(cleanLine(await redactInput(call, request.query)), 80)}"`;
-  if (found.hits.length === 0) return { text: printNothing(words, request) };
-  const { describeHit } = await import('../../../app/describe/hit.ts');
+  const words = quoteInput(await redactInput(call, request.query));
+  const uncaptured = await listUncaptured(call, request, query);
+  if (found.hits.length + uncaptured.length === 0) return { text: printNothing(words, request) };
+  const { countMore, describeHit } = await import('../../../app/describe/hit.ts');
   const now = machine.clock.now();
   return {
     text: printPage({
       head: [`# Found for ${words}, best first`, DATA_NOT_INSTRUCTIONS],
-      entries: found.hits.map((hit) => [
-        ...toPlainLines(describeHit(hit, request.query, now)).map(quote),
-        `  ${nameOpening(hit)}`,
-      ]),
+      entries: [
+        ...found.hits.map((hit) => [
+          ...toPlainLines(describeHit(hit, request.query, now)).map(quote),
+          `  ${nameOpening(hit)}`,
+          ...(hit.more === undefined
+            ? []
+            : [`  ${countMore(hit.more)}; ask with ${JSON.stringify({ session: hit.id })}`]),
+        ]),
+        ...uncaptured,
+      ],
       budget: request.budget,
       omitted: found.omitted,
       more: (count) => `${count} more; ask with a larger limit or budget, or with kind, file or since`,
     }),
   };
+}
+
+const MAX_UNCAPTURED = 3;
+
+/** What sessions that were never captured say, where the text of sessions is not asked for anyway. */
+async function listUncaptured(call: Call, request: SearchRequest, scope: SearchQuery): Promise<string[][]> {
+  const { query, kind, file, sessions, session } = request;
+  if (sessions || session !== undefined || kind !== undefined || file !== undefined) return [];
+  const { askUncaptured, askWords, listIndexStateNotices } = await import('../../../app/ask/uncaptured.ts');
+  const answer = await askUncaptured(findStore(call), { scope, limit: MAX_UNCAPTURED, ...askWords(query) });
+  for (const notice of listIndexStateNotices(answer.index)) call.notify(notice);
+  return answer.sessions.flatMap(({ agent, session: id, passages: [best] }) => {
+    if (best === undefined) return [];
+    const age = describeAge(call.machine.clock.now() - Date.parse(best.at));
+    const { line, speaker, text: said } = best;
+    return [
+      [
+        quote(`session  ${said}`),
+        quote(`  from a session, not captured, ${speaker}, ${agent}, ${age}`),
+        `  get ${JSON.stringify({ id, line })}`,
+      ],
+    ];
+  });
 }
 
 function printNothing(words: string, request: SearchRequest): string {

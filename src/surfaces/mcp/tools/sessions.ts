@@ -1,6 +1,6 @@
 import * as v from 'valibot';
 import { AGENT_NAMES } from '../../../agents/agent.ts';
-import { cleanLine, cutAtWord } from '../../../model/text.ts';
+import { cleanLine, countNouns, cutAtWord } from '../../../model/text.ts';
 import { describeAge } from '../../../model/time.ts';
 import { type Answer, type Call, defineTool } from '../call.ts';
 import { describeInput, limit, project, READS, text, toggle } from '../input.ts';
@@ -28,16 +28,15 @@ const MAX_TITLE_BYTES = 120;
 const BUDGET = 2000;
 
 async function listSessions(call: Call, wish: v.InferOutput<typeof Arguments>): Promise<Answer> {
-  const { findSessions } = await import('../../../agents/find-session.ts');
+  const { dateSessions, findSessions } = await import('../../../agents/find-session.ts');
   const { parseMoment } = await import('../../../app/parse.ts');
   const { identifyProject } = await import('../../../platform/project.ts');
   const { machine } = call;
   const now = machine.clock.now();
-  const found = await findSessions(machine, {
-    ...(wish.agent === undefined ? {} : { agent: wish.agent }),
-    ...(wish.everywhere ? {} : { project: identifyProject('.', machine).id }),
-    ...(wish.since === undefined ? {} : { sinceMs: parseMoment(wish.since, now, 'first') }),
-  });
+  const sinceMs = wish.since === undefined ? undefined : parseMoment(wish.since, now, 'first');
+  const project = wish.everywhere ? undefined : identifyProject('.', machine).id;
+  const changed = dateSessions(await findSessions(machine, { agent: wish.agent, project, sinceMs }));
+  const found = changed.filter(({ changedMs }) => changedMs >= (sinceMs ?? 0));
   if (found.length === 0) {
     const wider = wish.everywhere ? '' : '; for all projects ask with everywhere: true';
     return { text: `# No session found${wider}` };
@@ -51,7 +50,7 @@ async function listSessions(call: Call, wish: v.InferOutput<typeof Arguments>): 
       }),
       budget: BUDGET,
       most: wish.limit,
-      more: (count) => `${count} sessions; ask with since, agent or a larger limit`,
+      more: (count) => `${countNouns(count, 'session')}; ask with since, agent or a larger limit`,
     }),
   };
 }

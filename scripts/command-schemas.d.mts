@@ -1,0 +1,3 @@
+import type { GenericSchema } from 'valibot';
+
+export declare const COMMAND_SCHEMAS: Readonly<Record<string, GenericSchema>>;
