@@ -6,9 +6,11 @@ import { readHead } from '../platform/external-file.ts';
 import { ensurePrivateFolder } from '../platform/folders.ts';
 import { EVENT_AT, listJournalFiles, MAX_JOURNAL_BYTES, type Store, TIME_AT, TRANSCRIPT_CHECKPOINTS } from './store.ts';
 
-/* The lines of the journal that mark facts, and handovers as late. They are few, and asked for by nearly every command: what a long journal held is cached. */
+/* The lines of the journal that mark facts, and handovers as late or forgotten. They are few, and asked for by nearly every command: what a long journal held is cached. */
 
-const EVENTS = ['pinned"', 'unpinned"', 'resolved"', 'refuted"', 'late"'].map((word) => Buffer.from(word));
+const EVENTS = ['pinned"', 'unpinned"', 'resolved"', 'refuted"', 'late"', 'forgotten"'].map((word) =>
+  Buffer.from(word),
+);
 const NEWLINE = 0x0a;
 
 /** What was read of one file of the journal. `end` is what stood before `read`, by which a file that was replaced is noticed. */
@@ -18,7 +20,7 @@ interface ReadPart {
   lines: string[];
 }
 
-const SCHEMA = 'marks/2';
+const SCHEMA = 'marks/3';
 const MAX_CACHE_BYTES = 64 * 1024 * 1024;
 /** Below that, reading costs no more than the cache. */
 const WORTH_CACHING = 256 * 1024;

@@ -4,24 +4,27 @@ import { markHandover } from '../handover/link.ts';
 import { findMark, followMark, MARKS, type Mark, type Marks } from '../handover/marks.ts';
 import type { Fact } from '../model/fact.ts';
 import type { Handover } from '../model/handover.ts';
-import type { JournalEntry } from '../model/journal-entry.ts';
+import type { JournalEntry, JournalEvent } from '../model/journal-entry.ts';
 import { cleanLine, cleanText, quoteForShell } from '../model/text.ts';
 import { listAliases } from '../platform/known-projects.ts';
 import { type CatalogRow, describeRow } from './catalog.ts';
-import { readIntact } from './handovers.ts';
+import { hasHandover, readIntact } from './handovers.ts';
 import { noteLate, readLate } from './held-tasks.ts';
 import { appendEntry, compareEntries, parseEntry } from './journal.ts';
 import { readMarkLines } from './mark-lines.ts';
-import type { Store } from './store.ts';
+import { EVENT_AT, type Store } from './store.ts';
 
 export function readMarks(store: Store, project: string): Marks {
   const marks = new Map<string, Mark>();
   const holders = new Map<string, string>();
   const ids = new Set<unknown>(listAliases(store.machine, project));
-  for (const { event, fact, subject, at, reason, detail } of readMarkEntries(store)) {
+  const lines = readMarkLines(store);
+  const isForgotten = openForgottenSearch(store, lines);
+  for (const { event, fact, subject, at, reason, detail } of parseMarks(lines)) {
     const mark = MARKS.find((known) => known === event);
     if (mark === undefined || fact === undefined || !ids.has(detail?.project)) continue;
-    marks.set(fact, followMark(marks.get(fact), { mark, at, because: reason ?? null, pinnedFact: null }));
+    const because = reason === undefined || isForgotten(subject) ? null : reason;
+    marks.set(fact, followMark(marks.get(fact), { mark, at, because, pinnedFact: null }));
     holders.set(fact, subject);
   }
   for (const [id, mark] of marks)
@@ -30,11 +33,32 @@ export function readMarks(store: Store, project: string): Marks {
 }
 
 /** In the order that every store agrees on: of several marks of a fact, the last one counts. */
-function readMarkEntries(store: Store): JournalEntry[] {
-  return readMarkLines(store)
+function parseMarks(lines: readonly string[]): JournalEntry[] {
+  return lines
+    .filter((line) => !isEvent(line, 'late') && !isEvent(line, 'forgotten'))
     .flatMap((line) => parseEntry(Buffer.from(line)) ?? [])
-    .filter(({ event }) => event !== 'late')
     .sort(compareEntries);
+}
+
+function isEvent(line: string, event: JournalEvent): boolean {
+  return line.startsWith(`${event}"`, EVENT_AT);
+}
+
+/**
+ * Whether a handover was forgotten, for the reasons of its marks: they are not shown any more, and not sent, so stores that
+ * heard of a mark before and after agree. One that `cleanup` removed was not.
+ */
+function openForgottenSearch(store: Store, lines: readonly string[]): (id: string) => boolean {
+  let forgotten: ReadonlySet<string> | null = null;
+  return (id) => {
+    forgotten ??= new Set(
+      lines
+        .filter((line) => isEvent(line, 'forgotten'))
+        .flatMap((line) => parseEntry(Buffer.from(line)) ?? [])
+        .flatMap(({ subject, detail }) => (detail?.expired === true ? [] : [subject])),
+    );
+    return forgotten.has(id) && !hasHandover(store, id);
+  };
 }
 
 /** Reads the marks of each project once. */
@@ -50,7 +74,7 @@ export function rememberMarks(store: Store): (project: string) => Marks {
 /** The last mark of every marked fact in the store, by `nameFact`, and the handover that it was set in. */
 export function listMarked(store: Store): Map<string, { mark: Mark['mark']; handover: string }> {
   const marked = new Map<string, { mark: Mark['mark']; handover: string }>();
-  for (const { event, fact, subject, detail } of readMarkEntries(store)) {
+  for (const { event, fact, subject, detail } of parseMarks(readMarkLines(store))) {
     const mark = MARKS.find((known) => known === event);
     if (mark !== undefined && fact !== undefined)
       marked.set(nameFact(String(detail?.project), fact), { mark, handover: subject });

@@ -37,7 +37,7 @@ describe('the marks of a long journal', () => {
         for (const round of rounds) {
           for (const { month, event, line } of round) {
             appendFileSync(pathOf(month), `${line}\n`);
-            const isMark = ['pinned', 'unpinned', 'resolved', 'refuted'].includes(event);
+            const isMark = ['pinned', 'unpinned', 'resolved', 'refuted', 'forgotten'].includes(event);
             if (isMark) written.set(month, [...(written.get(month) ?? []), line]);
           }
           expect(readMarkLines(store)).toEqual(['2026-01', '2026-02'].flatMap((month) => written.get(month) ?? []));

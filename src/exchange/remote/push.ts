@@ -22,9 +22,8 @@ import { makePathHider, prepareExport } from '../bundle/prepare-export.ts';
 import { formatPage, nameBody, openEntries, PAGE_LIMITS, type PageEntry, parsePage } from './page.ts';
 import { pullPages } from './pull.ts';
 import type { LogName, OutgoingBody } from './remote.ts';
-import { agentOf, copyEntry, nameEntry, type SyncRun, writerOf } from './sync-run.ts';
+import { agentOf, copyEntry, nameEntry, SAVES, type SyncRun, writerOf } from './sync-run.ts';
 
-const SAVES: readonly JournalEvent[] = ['saved', 'migrated'];
 const LEAVING: readonly JournalEvent[] = [...SAVES, ...MARKS, 'superseded', 'late', ...FINAL_STATUSES, 'forgotten'];
 
 /** Something that this store sends. `handover` and `body` only for a handover. */

@@ -86,9 +86,15 @@ function isWanted(run: SyncRun, page: Page, id: string): boolean {
   if (run.isForgotten(id, page.writer)) return false;
   if (!hasHandover(store, id)) return true;
   const present = readIntact(store, id);
+  if (page.writer === run.writer && present !== null) noteSave(run, present);
   const isSame = page.writer === run.writer || present === null || findWriter(present) === page.writer;
   if (!isSame) run.note(`${nameSigner(run, page)} has another handover with the id ${id}; the one here is kept`);
   return false;
+}
+
+/** A sync that was killed may have stored an own handover without its journal entry; without that it would not be sent again. */
+function noteSave(run: SyncRun, { id, checksum }: Handover): void {
+  if (run.isNewSave(id)) appendEntry(run.options.store, { event: 'migrated', subject: id, detail: { checksum } });
 }
 
 /** Fetches and stores these handovers of a page, in groups that fit into one import. */
@@ -125,7 +131,11 @@ function saveGroup(run: SyncRun, page: Pick<Page, 'writer' | 'project' | 'digest
   const { writer, project, digest: of } = page;
   // It may have been forgotten meanwhile.
   const handovers = taken.filter(({ id }) => !run.isForgotten(id, writer));
-  if (writer === run.writer) for (const handover of handovers) saveMigratedHandover(store, handover);
+  if (writer === run.writer)
+    for (const handover of handovers) {
+      run.isNewSave(handover.id);
+      saveMigratedHandover(store, handover);
+    }
   else {
     const digest = sha256Hex(`${of} ${handovers.map(({ id }) => id).join(' ')}`);
     saveImport(store, { digest, detail: { remote: name, writer, project }, handovers, replace: [] });

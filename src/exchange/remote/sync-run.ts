@@ -1,6 +1,6 @@
 import type { Handover } from '../../model/handover.ts';
 import { canonicalize, sha256Hex } from '../../model/hash.ts';
-import type { JournalDraft, JournalEntry } from '../../model/journal-entry.ts';
+import type { JournalDraft, JournalEntry, JournalEvent } from '../../model/journal-entry.ts';
 import type { Redactor } from '../../redact/redactor.ts';
 import { identifyEntry, isFromElsewhere, type JournalPosition, readEntriesOf } from '../../store/journal.ts';
 import { listDecidingMoves } from '../../store/status.ts';
@@ -61,6 +61,9 @@ export interface SyncReport {
   notes: string[];
 }
 
+/** The entries by which a handover is sent. */
+export const SAVES: readonly JournalEvent[] = ['saved', 'migrated'];
+
 const START = { number: 0, digest: '' };
 
 /** The state of one sync. */
@@ -81,6 +84,7 @@ export class SyncRun {
   /** The cursors of this writer's logs that are saved: from there, `published` can be restored. */
   #safe: ReadonlyMap<string, Cursor>;
   #entries: Set<string> | null = null;
+  #saves: Set<string> | null = null;
   #moves: ReadonlySet<string> | null = null;
   readonly #forgotten = new Map<string, Set<string>>();
   readonly #readForgotten: JournalPosition = new Map();
@@ -153,6 +157,14 @@ export class SyncRun {
     this.#entries ??= new Set(readEntriesOf(this.options.store, SYNCED_EVENTS).map(identifyEntry));
     if (this.#entries.has(identity)) return false;
     this.#entries.add(identity);
+    return true;
+  }
+
+  /** True the first time for a handover that the journal does not have as saved. */
+  isNewSave(id: string): boolean {
+    this.#saves ??= new Set(readEntriesOf(this.options.store, SAVES).map(({ subject }) => subject));
+    if (this.#saves.has(id)) return false;
+    this.#saves.add(id);
     return true;
   }
 
