@@ -65,7 +65,7 @@ export function findPromptFacts(log: SessionLog): (Fact | null)[] {
     if (index >= current) return index === current ? 'current' : 'after';
     return index === first ? 'first' : 'message';
   };
-  return log.prompts.map((prompt, index) => {
+  const facts = log.prompts.map((prompt, index) => {
     const role = roleOf(index);
     return draftFact(role === 'message' ? 'note' : 'goal', {
       text: prompt.text,
@@ -82,6 +82,15 @@ export function findPromptFacts(log: SessionLog): (Fact | null)[] {
         ...(log.interrupted.has(index + 1) ? { interrupted: true } : {}),
       },
     });
+  });
+  // The same words are the same fact, such as several "continue": the last one knows the others.
+  const requests = new Map<string, number[]>();
+  return facts.map((fact, index) => {
+    const { question, steering } = log.prompts[index] ?? {};
+    if (fact === null || question !== undefined || steering === true) return fact;
+    const before = requests.get(fact.id) ?? [];
+    requests.set(fact.id, [...before, index + 1]);
+    return before.length === 0 ? fact : { ...fact, detail: { ...fact.detail, repeats: before } };
   });
 }
 

@@ -155,7 +155,12 @@ function placeByRole(account: Account, turns: Map<number, Turn>, fact: Fact): bo
   const isAnswer = readText(fact, 'question') !== null;
   const steers = fact.detail?.steers === undefined ? null : readNumber(fact, 'steers');
   if (steers !== null) turnOf(steers).steering.push(fact);
-  else if (message > 0 && !isAnswer) turnOf(message).prompt = fact;
+  else if (message > 0 && !isAnswer) {
+    turnOf(message).prompt = fact;
+    const { interrupted: _, repeats, ...detail } = fact.detail ?? {};
+    for (const number of Array.isArray(repeats) ? repeats : [])
+      if (typeof number === 'number') turnOf(number).prompt = { ...fact, detail: { ...detail, message: number } };
+  }
   switch (fact.detail?.role) {
     case 'current':
       account.current = fact;

@@ -1,5 +1,5 @@
 import type { Fact } from '../../model/fact.ts';
-import { cleanLine, countNouns, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
+import { cleanLine, cleanText, countNouns, countUtf8Bytes, cutAtWord, revealControls } from '../../model/text.ts';
 import { type Account, readNumber } from './account.ts';
 import { type Block, countLineBytes, DEFAULT_BUDGET, type Printed } from './block.ts';
 import { printNow, QUOTE } from './lines.ts';
@@ -115,8 +115,14 @@ const COMMANDS_PER_LINE = 3;
 export function describeCommands({ commands, commits, links, state }: Account, budget: number): Block {
   // Where it stands tells the commits; older handovers do not say where it stands.
   const references = state === null ? [...commits, ...links] : links;
-  // What only failed, and checks nothing, is not worth running again.
-  const useful = commands.filter(({ kind, status }) => kind === 'check' || status !== 'failed');
+  // What only failed, and checks nothing, is not worth running again; and checks are told with where it stands.
+  const told = cleanText(state?.text ?? '');
+  const isTold = ({ kind, text, detail }: Fact): boolean =>
+    kind === 'check' &&
+    detail?.environment === undefined &&
+    detail?.now === undefined &&
+    told.includes(`\`${cleanLine(text)}\` `);
+  const useful = commands.filter((fact) => (fact.kind === 'check' || fact.status !== 'failed') && !isTold(fact));
   const ranked = useful.sort((a, b) => rateCommand(b) - rateCommand(a));
   return {
     heading: 'Commands',

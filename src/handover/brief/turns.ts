@@ -168,6 +168,8 @@ function prepareAnswers(rows: readonly Row[]): (bytes: number) => string[][] {
       const shown = candidates.find((line, at) => line.message === message && chosen.has(at));
       // Items say what they are about, but not whether that is done, planned or refused.
       if (!asks(turn) && shown?.isItem !== true) return texts;
+      // It is shown below the heading that the answer begins with.
+      if (opening.isFirst && shown?.lead === opening.lead) return texts;
       return [cutAtWord(opening.text, OPENING_BYTES), ...texts];
     });
   };
@@ -257,12 +259,14 @@ export function describeSteps({ log }: Account, budget: number): Block {
   }
   return {
     heading: 'Last steps',
-    weight: 12 * Math.min(1, (budget / DEFAULT_BUDGET) ** 2),
+    weight: 9 * Math.min(1, (budget / DEFAULT_BUDGET) ** 2),
     most: 6000,
     print: (bytes) => {
       const shown: string[] = [];
       let left = bytes;
-      for (const entry of entries.toReversed()) {
+      const folders = new Set<string>();
+      for (const whole of entries.toReversed()) {
+        const entry = whole.map((line) => shortenPaths(line, folders));
         const lines = entry.map((line) => `${QUOTE}${line}`);
         const size = countLineBytes(lines);
         if (size > left) {
@@ -275,6 +279,19 @@ export function describeSteps({ log }: Account, budget: number): Block {
       return shown.length === 0 || log === null ? NOTHING : { lines: shown, ids: [log.id] };
     },
   };
+}
+
+const PATH = /(?<=")((?:[A-Za-z]:)?[\\/][^"\s]*[\\/])(?=[^"\\/\s]+")/g;
+const SHORTEST_FOLDER = 16;
+
+/** The folder of a path is told once: in the newest step, which the reader goes on from. */
+function shortenPaths(line: string, told: Set<string>): string {
+  return line.replace(PATH, (folder) => {
+    if (folder.length < SHORTEST_FOLDER) return folder;
+    if (told.has(folder)) return '…/';
+    told.add(folder);
+    return folder;
+  });
 }
 
 const SHORTEST_STEP = 100;

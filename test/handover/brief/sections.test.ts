@@ -1,11 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { buildAccount } from '../../../src/handover/brief/account.ts';
-import { countLineBytes } from '../../../src/handover/brief/block.ts';
 import { compileBrief } from '../../../src/handover/brief/compile.ts';
-import { describeSteps } from '../../../src/handover/brief/turns.ts';
 import type { Fact } from '../../../src/model/fact.ts';
 import { makeDraft, makeFact, OBSERVED, sealDraft } from '../../support/facts.ts';
-import { readSection, renderSession, requireReader, sealSession } from '../../support/rendered.ts';
+import { readSection, renderSession, requireReader } from '../../support/rendered.ts';
 import {
   agent,
   answer,
@@ -372,6 +369,30 @@ describe('the section about the turns', () => {
     for (const line of lines) expect(line).toContain('→ No. I would keep that one open. · ');
   });
 
+  it('has the heading of an answer once', () => {
+    const turns = Array.from({ length: 8 }, (_, at) => [
+      user(`What is slow in part ${at} of the upload?`),
+      agent(
+        `### What part ${at} waits for\n\n${Array.from({ length: 12 }, (_, item) => `- \`Part${at}x${item}\` waits for \`Queue${at}x${item}\``).join('\n')}`,
+      ),
+    ]).flat();
+    const lines = readSection(renderSession(scriptSession(...turns), { budget: 800 }).text, heading);
+    const told = lines.filter((line) => line.includes('What part'));
+    expect(told.length).toBeGreaterThan(1);
+    for (const line of told) expect(line.split('What part')).toHaveLength(2);
+  });
+
+  it('has the same words again as a turn of its own, each with what it answers', () => {
+    const turns = [
+      ...[first, agent('It tries again. Shall I run the tests?'), user('yes')],
+      ...[agent('They pass. Shall I write the page?'), user('yes'), agent('It is in the manual.')],
+    ];
+    expect(section(heading, ...turns).slice(1)).toEqual([
+      '- (to: It tries again. Shall I run the tests?) "yes" → They pass. Shall I write the page?',
+      '- (to: They pass. Shall I write the page?) "yes" → It is in the manual.',
+    ]);
+  });
+
   it('prefers what was said last on the way', () => {
     const words = Array.from({ length: 10 }, (_, at) => [
       agent(
@@ -392,80 +413,6 @@ describe('the section about the turns', () => {
     const lines = readSection(renderSession(scriptSession(...turns), { budget: 500 }).text, heading);
     expect(lines[0]).toMatch(/^- \(\d+ turns are left out\)$/);
     expect(lines.at(-1)).toMatch(/Part 59 is done|Request number 59/);
-  });
-});
-
-describe('the last steps', () => {
-  it('end with the last one, and lose the oldest ones first', () => {
-    const many = Array.from({ length: 30 }, (_, at) => run(`make part${at} ${'x'.repeat(100)}`));
-    const brief = renderSession(scriptSession(first, ...many), { budget: 1000 }).text;
-    const lines = readSection(brief, 'Last steps').filter((line) => line.startsWith('Tool:'));
-    expect(lines.at(-1)).toContain('make part29');
-    expect(lines.length).toBeLessThan(30);
-    expect(lines[0]).toContain(`make part${30 - lines.length}`);
-  });
-
-  it('are cut where even the last one is longer than the room', () => {
-    const account = buildAccount(sealSession(scriptSession(first, edit('src/shop.ts', 'wait(); '.repeat(200)))));
-    for (const bytes of [120, 200, 300]) {
-      const { lines } = describeSteps(account, 2000).print(bytes);
-      expect(lines[0]).toContain('shop.ts');
-      expect(countLineBytes(lines)).toBeLessThanOrEqual(bytes);
-    }
-    expect(describeSteps(account, 2000).print(60).lines).toEqual([]);
-  });
-
-  it('show no call that failed as if it had not, however little room there is', () => {
-    const failed = fail(`close window ${'x'.repeat(80)}`, `Error: no window of that name ${'y'.repeat(80)}`);
-    const account = buildAccount(sealSession(scriptSession(first, failed)));
-    for (const bytes of [110, 150, 200, 300]) {
-      const { lines } = describeSteps(account, 2000).print(bytes);
-      expect(lines[0]).toContain('close window');
-      expect(lines[1]).toMatch(/ {2}FAILED: Error: no window/);
-      expect(countLineBytes(lines)).toBeLessThanOrEqual(bytes);
-    }
-  });
-});
-
-describe('files and commands', () => {
-  it('count the changed files that have no room', () => {
-    const edits = Array.from({ length: 60 }, (_, at) => edit(`src/part${at}/of-the-shop.ts`, 'wait();'));
-    const lines = readSection(renderSession(scriptSession(first, ...edits), { budget: 1000 }).text, 'Files');
-    const shown = lines.join('\n').match(/of-the-shop\.ts/g)?.length ?? 0;
-    expect(shown).toBeLessThan(60);
-    expect(lines[0]).toMatch(new RegExp(`^Changed \\(${shown} of 60\\): `));
-  });
-
-  it('say where files were edited after a check', () => {
-    const lines = section('Commands', first, run('npm test', '5 passed'), edit('src/upload.ts', 'retry();'));
-    expect(lines.join('\n')).toContain('`npm test` → passed (files were edited since)');
-  });
-
-  it('are listed by folder, with what was done to them', () => {
-    const created = edit('src/retry.ts', 'export function retryUpload() {}', { change: 'created' });
-    expect(
-      section(
-        'Files',
-        first,
-        edit('docs/a.md', 'a'),
-        created,
-        edit('src/upload.ts', 'b();'),
-        agent('See `retryUpload`.'),
-      ),
-    ).toEqual([
-      'Changed: src/: upload.ts (1 edit), retry.ts (new; 1 edit; declares retryUpload)',
-      '  docs/: a.md (1 edit)',
-    ]);
-  });
-
-  it('have their outcome and their variables', () => {
-    const [line = ''] = section(
-      'Commands',
-      first,
-      run('CI=1 npm test', '5 passed'),
-      fail('npm run lint', 'error: no title'),
-    );
-    expect(line.split(' · ').sort()).toEqual(['`npm run lint` → FAILED', '`npm test` (env CI) → passed']);
   });
 });
 
