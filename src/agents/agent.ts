@@ -24,6 +24,7 @@ export interface FoundSession {
   path: string;
   /** The folder that the agent worked in; null when it is not recorded. */
   cwd: string | null;
+  /** As an agent's folder has it; on one line and without secrets only from `find-session.ts`. */
   title: string | null;
   startedMs: number | null;
   changedMs: number;

@@ -1,5 +1,5 @@
 import { HandoverError, notFoundError, usageError } from '../errors.ts';
-import { cutToBytes, quoteInput } from '../model/text.ts';
+import { cutToBytes, findFirstLine, quoteInput } from '../model/text.ts';
 import { readTail, statFile } from '../platform/external-file.ts';
 import { isFolder, pathExists } from '../platform/folders.ts';
 import { listAliases } from '../platform/known-projects.ts';
@@ -14,7 +14,7 @@ import {
   type RecallSession,
   startReadStats,
 } from './agent.ts';
-import { toTitle } from './shared/message-text.ts';
+import { toTitleText } from './shared/message-text.ts';
 import { findAgentSessions, loadAgent } from './table.ts';
 
 export interface SessionFilter {
@@ -72,8 +72,9 @@ const MAX_TITLE_BYTES = 120;
 
 /** One line, without secrets: cut last, since half a secret is not found. */
 function makeTitle(text: string | null, redactor: Redactor): string | null {
-  const title = toTitle(text);
-  return title === null ? null : cutToBytes(redactor.redactText(title, { byHuman: true }), MAX_TITLE_BYTES);
+  const said = toTitleText(text);
+  if (said === null) return null;
+  return cutToBytes(findFirstLine(redactor.redactText(said, { byHuman: true })), MAX_TITLE_BYTES) || null;
 }
 
 /** The session with this id, or the only one whose id begins so or ends so; null for none. */

@@ -1,7 +1,7 @@
 import type { Fact } from '../model/fact.ts';
 import { printProse } from '../model/message-lines.ts';
 import { baseName, isProse } from '../model/paths.ts';
-import { cleanLine, countUtf8Bytes, cutAtWord } from '../model/text.ts';
+import { cleanLine, countUtf8Bytes, cutAtWord, findFirstLine } from '../model/text.ts';
 import { findSelectedTest, isWider, keyOf, nameCheck, nameCommand, placeOf } from './check-identity.ts';
 import { draftFact, OBSERVED, type Relevance } from './facts.ts';
 import { findPaths } from './names.ts';
@@ -367,7 +367,7 @@ function wasRunAgain({ commands }: SessionLog, command: CommandRun | null): bool
 
 /** The title of what another agent was asked; a command without the variables that it is given. */
 function nameWork({ what, command }: PendingCall): string {
-  if (command === null) return cutAtWord(cleanLine(what.split('\n', 1)[0] ?? ''), MAX_COMMAND_BYTES);
+  if (command === null) return cutAtWord(findFirstLine(what), MAX_COMMAND_BYTES);
   return cutAtWord(cleanLine(what).replace(/^(?:\w+=(?:"[^"]*"|'[^']*'|\S*) )+(?=\S)/, ''), MAX_ERROR_BYTES);
 }
 

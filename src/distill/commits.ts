@@ -1,5 +1,5 @@
 import { toSlashes } from '../model/paths.ts';
-import { cleanLine } from '../model/text.ts';
+import { cleanLine, findFirstLine } from '../model/text.ts';
 import { splitCommands } from './command-line.ts';
 import type { CommandRun, SessionLog } from './session-log.ts';
 import { type Segment, splitSegments } from './shell.ts';
@@ -172,7 +172,7 @@ function findDeleted({ command, output }: CommandRun): string[] {
 const TRAILER = /^(?:[A-Z][\w-]+-by: |🤖|Generated with )/i;
 
 function readSubject(message: string): string {
-  return cleanLine(message.split('\n', 1)[0] ?? '');
+  return findFirstLine(message);
 }
 
 function readBody(message: string): string {

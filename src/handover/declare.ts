@@ -9,7 +9,7 @@ import {
   type UnstampedDraft,
 } from '../model/handover.ts';
 import { sha256Hex } from '../model/hash.ts';
-import { cleanLine, cleanText, countUtf8Bytes, cutToBytes, revealControls } from '../model/text.ts';
+import { cleanLine, cleanText, countUtf8Bytes, cutToBytes, findFirstLine, revealControls } from '../model/text.ts';
 import { readRegularFile } from '../platform/durable-file.ts';
 import type { Machine } from '../platform/machine.ts';
 import { abbreviateHome } from '../platform/paths.ts';
@@ -47,13 +47,7 @@ export interface Declaration {
 export function declareHandover(declaration: Declaration, place: Place, machine: Machine): UnstampedDraft {
   const summary = limitBytes(cleanText(declaration.summary).trim(), MAX_SUMMARY_BYTES, 'the summary');
   const said = [summary, ...declaration.facts.map((fact) => fact.text), ...declaration.pins];
-  const [first = ''] =
-    said
-      .map((text) => cleanText(text).trim())
-      .find((text) => text !== '')
-      ?.split('\n') ?? [];
-  const derived = cutToBytes(cleanLine(first), MAX_DERIVED_TITLE_BYTES);
-  const title = declaration.title === undefined ? derived : cleanText(declaration.title).trim();
+  const title = declaration.title === undefined ? deriveTitle(said) : cleanText(declaration.title).trim();
   if (title === '')
     throw usageError(
       'a handover needs a title or a summary',
@@ -78,6 +72,12 @@ export function declareHandover(declaration: Declaration, place: Place, machine:
 }
 
 const MAX_DERIVED_TITLE_BYTES = 100;
+
+/** The first line of the first text that has one. It holds half of a secret that goes on in the next line: derive it anew once secrets are out. */
+export function deriveTitle(said: readonly string[]): string {
+  const first = said.map((text) => cleanText(text).trim()).find((text) => text !== '') ?? '';
+  return cutToBytes(findFirstLine(first), MAX_DERIVED_TITLE_BYTES);
+}
 
 function collectFacts(declaration: Declaration, place: Place, machine: Machine): Fact[] {
   const { by, pinAll } = declaration;

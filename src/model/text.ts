@@ -143,6 +143,10 @@ export function cleanLine(text: string): string {
   return cleanText(text).replace(/\s+/g, ' ').trim();
 }
 
+export function findFirstLine(text: string): string {
+  return cleanLine(text.split('\n', 1)[0] ?? '');
+}
+
 /** Shows what a terminal would act on, instead of dropping it: for paths and other text that must stay recognisable. */
 export function revealControls(text: string): string {
   if (isPlain(text) && !/[\t\n]/.test(text)) return text;

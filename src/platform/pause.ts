@@ -1,7 +1,7 @@
 import { lstatSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { HandoverError } from '../errors.ts';
-import { cleanLine } from '../model/text.ts';
+import { cleanLine, findFirstLine } from '../model/text.ts';
 import { removeFile, syncFolder } from './durable-file.ts';
 import { readHead } from './external-file.ts';
 import type { Machine } from './machine.ts';
@@ -58,7 +58,7 @@ function readWhy(path: string): string | null {
   try {
     if (!lstatSync(path).isFile()) return null;
     const text = readHead(path, MAX_WHY)?.bytes.toString('utf8') ?? '';
-    return cleanLine(text.split('\n', 1)[0] ?? '') || null;
+    return findFirstLine(text) || null;
   } catch (error) {
     if (error instanceof Error && 'code' in error) return null;
     throw error;

@@ -25,15 +25,22 @@ export function redactDraft<Draft extends UnstampedDraft>(draft: Draft, redactor
   return {
     ...draft,
     ...texts,
-    project: v.parse(entries.project, redactor.redactValue(project)),
-    session: {
-      ...v.parse(entries.session, redactor.redactValue(session)),
-      agent: cutToBytes(redactor.redactText(session.agent), MAX_AGENT_BYTES),
-    },
+    project: putOnOneLine(v.parse(entries.project, redactor.redactValue(project))),
+    session: v.parse(entries.session, {
+      ...redactor.redactRecord(session),
+      agent: cutToBytes(cleanLine(redactor.redactText(session.agent)), MAX_AGENT_BYTES) || 'unknown',
+    }),
     workspace: v.parse(entries.workspace, redactor.redactValue(workspace)),
     ...(imported === undefined ? {} : { imported: v.parse(entries.imported.wrapped, redactor.redactValue(imported)) }),
     redactions: addUp(draft.redactions, redactor.redactions),
   };
+}
+
+const MAX_PROJECT_BYTES = 100;
+
+function putOnOneLine({ id, name, remote }: UnstampedDraft['project']): UnstampedDraft['project'] {
+  const short = cutToBytes(cleanLine(name), MAX_PROJECT_BYTES) || 'project';
+  return { id, name: short, remote: remote === null ? null : cleanLine(remote) };
 }
 
 /** Keeps the counts of a record that comes from elsewhere. */

@@ -278,7 +278,7 @@ describe('finding sessions of Claude Code', () => {
     const t = new Transcript();
     t.human('<command-name>/clear</command-name>');
     t.human('Implement the following plan:\n\n# Retry the upload\n\n## Context');
-    expect(claudeCodeAgent.inspectFile(layOut(t.text).path)?.title).toBe('Retry the upload');
+    expect(claudeCodeAgent.inspectFile(layOut(t.text).path)?.title).toMatch(/^Retry the upload\n/);
     t.raw({ type: 'ai-title', aiTitle: 'Add upload retry', sessionId: SESSION_ID });
     expect(claudeCodeAgent.inspectFile(layOut(t.text).path)?.title).toBe('Add upload retry');
   });

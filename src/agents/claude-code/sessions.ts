@@ -5,7 +5,7 @@ import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { findAgentHome, HEAD_BYTES } from '../shared/files.ts';
 import { getText, parseAny, parseRow, type Row, toMs } from '../shared/json.ts';
-import { findOwnWords, toTitle } from '../shared/message-text.ts';
+import { findOwnWords, toTitleText } from '../shared/message-text.ts';
 import { readSaid } from './prompts.ts';
 import { canSkipRow, isConversationRow } from './rows.ts';
 
@@ -124,7 +124,7 @@ function readTitle(line: Buffer): string | null {
 const PLAN_PROMPT = /^Implement the following plan:\s+#*\s*/;
 
 function makeTitle(text: string | null): string | null {
-  return toTitle(text?.slice(0, 2000).trim().replace(PLAN_PROMPT, '') ?? null);
+  return toTitleText(text?.slice(0, 2000).trim().replace(PLAN_PROMPT, '') ?? null);
 }
 
 const SIMPLE_FIELD = /"(cwd|sessionId|timestamp|isSidechain)":("(?:[^"\\]|\\.){0,4096}"|true|false)/g;

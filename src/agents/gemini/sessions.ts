@@ -5,7 +5,7 @@ import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { HEAD_BYTES } from '../shared/files.ts';
 import { getRow, getText, parseRow, type Row, toMs } from '../shared/json.ts';
-import { findOwnWords, toTitle } from '../shared/message-text.ts';
+import { findOwnWords, toTitleText } from '../shared/message-text.ts';
 import { readHuman } from './messages.ts';
 import { findGeminiHome } from './setup.ts';
 
@@ -108,7 +108,7 @@ function readTitle(header: Row, lines: readonly string[]): string | null {
   const rows = lines.map(parseRow).filter((row) => row !== null);
   const summary = rows.flatMap((row) => getText(getRow(row, '$set'), 'summary') ?? []).at(-1);
   const title = summary ?? getText(header, 'summary');
-  if (title !== null) return toTitle(title);
+  if (title !== null) return toTitleText(title);
   const prompts = rows.filter(({ type }) => type === 'user').map((row) => findOwnWords(readHuman(row).text));
-  return toTitle(prompts.find((text) => text !== null) ?? null);
+  return toTitleText(prompts.find((text) => text !== null) ?? null);
 }

@@ -4,7 +4,7 @@ import type { Machine } from '../../platform/machine.ts';
 import type { FoundSession } from '../agent.ts';
 import { HEAD_BYTES, listFiles } from '../shared/files.ts';
 import { asRow, getRow, getText, parseRow, type Row, toMs, toRows } from '../shared/json.ts';
-import { findOwnWords, toTitle } from '../shared/message-text.ts';
+import { findOwnWords, toTitleText } from '../shared/message-text.ts';
 import { resolveFolder } from './setup.ts';
 
 const SUFFIX = '.jsonl';
@@ -63,7 +63,7 @@ function readSessionHead(text: string): SessionHead | null {
     if (row.type === 'user' && row.isSidechain !== true) prompt ??= findOwnWords(readHuman(row));
   }
   if (head === null || head.sessionId === '') return null;
-  return { ...head, title: toTitle(head.title ?? prompt), parent: head.parent?.toWellFormed() ?? null };
+  return { ...head, title: toTitleText(head.title ?? prompt), parent: head.parent?.toWellFormed() ?? null };
 }
 
 /** Claude Code's rows look much the same, but have their text in `content` and say whether they are a sidechain. */

@@ -1,5 +1,5 @@
 import type { PlanItem } from '../../model/event.ts';
-import { cleanLine } from '../../model/text.ts';
+import { findFirstLine } from '../../model/text.ts';
 import { gradeName } from '../../redact/rules/names.ts';
 import { getText, type Row, toRows } from './json.ts';
 
@@ -13,10 +13,13 @@ export function toMessageText(text: string): string {
 
 const MARK = '# Handover ';
 
-/** A session's title: the first line of what was said, to be shortened once secrets are taken out. Null for a blank one. */
-export function toTitle(text: string | null): string | null {
-  const [line = ''] = findOwnWords(text)?.slice(0, 2000).split('\n', 1) ?? [];
-  return cleanLine(line) || null;
+/**
+ * What a session's title is made of: the beginning of what was said. It keeps its lines until secrets are taken out, since
+ * one that goes over several is not found in the first alone. Null where that is blank.
+ */
+export function toTitleText(text: string | null): string | null {
+  const said = findOwnWords(text)?.slice(0, 2000) ?? '';
+  return findFirstLine(said) === '' ? null : said;
 }
 
 const HEADING = /^# Handover \d{8}-\d{6}/;

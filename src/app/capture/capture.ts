@@ -11,7 +11,7 @@ import { addProbes } from '../../handover/probes.ts';
 import type { Event } from '../../model/event.ts';
 import type { Fact } from '../../model/fact.ts';
 import { HANDOVER_SCHEMA, type UnstampedDraft } from '../../model/handover.ts';
-import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
+import { countUtf8Bytes, cutAtWord, findFirstLine } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import { statFile } from '../../platform/external-file.ts';
 import { isFolder, pathExists } from '../../platform/folders.ts';
@@ -104,8 +104,8 @@ function nameWork(title: string | null, { title: latest, facts }: ReadResult['di
       ({ kind, detail, sources: [source] }) => kind === 'goal' && detail?.message !== undefined && !source?.session,
     )
     .sort((a, b) => (a.sources[0]?.line ?? 0) - (b.sources[0]?.line ?? 0))
-    .map(({ text }) => cleanLine(text.split('\n', 1)[0] ?? ''));
-  const names = [...(title === null ? [] : [cleanLine(title)]), ...asked];
+    .map(({ text }) => text);
+  const names = [...(title === null ? [] : [title]), ...asked].map(findFirstLine);
   return cutAtWord(names.find(saysSomething) ?? latest, MAX_TITLE_BYTES);
 }
 

@@ -1,6 +1,12 @@
 import type { Agent, FoundSession } from '../../agents/agent.ts';
 import { catchIf, isFailure } from '../../errors.ts';
-import { type DeclarableKind, type Declaration, declareHandover, makeFact } from '../../handover/declare.ts';
+import {
+  type DeclarableKind,
+  type Declaration,
+  declareHandover,
+  deriveTitle,
+  makeFact,
+} from '../../handover/declare.ts';
 import { addByHand, addsNothing, joinFacts, linkHandover, type Predecessors } from '../../handover/link.ts';
 import { keepTime, type Marks, NO_MARKS } from '../../handover/marks.ts';
 import { lookAtProcesses } from '../../handover/probes.ts';
@@ -280,7 +286,9 @@ export function saveWritten(
 ): SaveResult {
   const { machine } = store;
   const redactor = openRedactor(machine, { folder: place.root, makesKey: true });
-  const draft = redactDraft(declareHandover(declaration, place, machine), redactor);
+  const redacted = redactDraft(declareHandover(declaration, place, machine), redactor);
+  const said = [redacted.summary, ...redacted.facts.map(({ text }) => text)];
+  const draft = declaration.title === undefined ? { ...redacted, title: deriveTitle(said) } : redacted;
   const marks = readMarks(store, place.project.id);
   const at = formatTimestamp(machine.clock.now());
   const whole = base === null ? draft : joinWritten({ ...draft, created_at: at }, base, { marks, by: declaration.by });

@@ -23,17 +23,17 @@ export function acceptHandover(
 ): Handover {
   const { chain, previous, session, workspace, project } = handover;
   const folder = isOutside(workspace.folder) ? '' : revealControls(workspace.folder);
-  const remote = project.remote === null ? null : cleanLine(project.remote);
+  const remote = project.remote === null ? null : cleanText(project.remote);
   const follows = previous !== null && inBundle.has(previous) ? previous : null;
-  const facts = handover.facts.flatMap((fact) => acceptFact(fact, imported.signer?.name ?? null));
+  const facts = handover.facts.flatMap((fact) => acceptFact(fact, { by: imported.signer?.name ?? null, redactor }));
   const draft: HandoverDraft = {
     schema: handover.schema,
     id: handover.id,
     created_at: handover.created_at,
     ...(handover.noted_at === undefined ? {} : { noted_at: handover.noted_at }),
     expires_at: handover.expires_at,
-    project: { ...project, name: cleanLine(project.name) || 'project', remote },
-    session: { ...session, transcript: null, terminal: null, agent: cleanLine(session.agent) || 'unknown' },
+    project: { ...project, name: cleanText(project.name), remote },
+    session: { ...session, transcript: null, terminal: null, agent: cleanText(session.agent) },
     workspace: { ...workspace, root: ELSEWHERE, folder, worktree: null },
     title: cleanText(handover.title).trim() || 'untitled',
     summary: cleanText(handover.summary),
@@ -47,7 +47,7 @@ export function acceptHandover(
   return sealHandover(v.parse(HandoverDraft, redactDraft(draft, redactor)));
 }
 
-function acceptFact(fact: Fact, by: string | null): Fact[] {
+function acceptFact(fact: Fact, { by, redactor }: { by: string | null; redactor: Redactor }): Fact[] {
   const { id, kind, status, probe, detail, sources } = fact;
   const text = kind === 'file' ? revealControls(fact.text) : cleanText(fact.text).trim();
   if (text === '') return [];
@@ -56,7 +56,7 @@ function acceptFact(fact: Fact, by: string | null): Fact[] {
       id,
       kind,
       text,
-      ...(status === undefined ? {} : { status: cleanLine(status) }),
+      ...(status === undefined ? {} : { status: cleanLine(redactor.redactText(cleanText(status))) }),
       trust: 'imported',
       origin: 'import',
       sources: sources.map((source) => ({ ...source, session: source.session ?? 'imported' })),

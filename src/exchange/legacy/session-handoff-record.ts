@@ -39,7 +39,8 @@ export type SessionHandoffRecord = v.InferOutput<typeof SessionHandoffRecord>;
 export function readSessionHandoffRecord(record: SessionHandoffRecord, project: Project, root: string): HandoverDraft {
   const createdMs = Date.parse(record.created_at);
   const isOurs = isHandoverId(record.id) && record.id.startsWith(formatIdTime(createdMs));
-  const agent = cutToBytes(cleanLine(record.tool), MAX_AGENT_BYTES) || 'unknown';
+  // It is put on one line and cut when its secrets are out.
+  const agent = record.tool.toWellFormed();
   const imported = { format: SESSION_HANDOFF_FORMAT, id: record.id.toWellFormed() };
   const draft: HandoverDraft = {
     schema: HANDOVER_SCHEMA,
@@ -58,7 +59,8 @@ export function readSessionHandoffRecord(record: SessionHandoffRecord, project: 
     imported,
   };
   const view = writeSessionHandoffRecord(draft);
-  const isFaithful = JSON.stringify(view) === JSON.stringify({ ...record, project: view.project });
+  const isShort = agent === cutToBytes(cleanLine(agent), MAX_AGENT_BYTES);
+  const isFaithful = isShort && JSON.stringify(view) === JSON.stringify({ ...record, project: view.project });
   if (isFaithful && draft.id === record.id) return draft;
   return { ...draft, imported: { ...imported, detail: { record: makeWellFormed({ ...record, project: root }) } } };
 }
@@ -103,8 +105,8 @@ export function makeWellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [key.toWellFormed(), makeWellFormed(member)]));
 }
 
-/** A project known only by the path it had, perhaps on another machine. */
+/** A project known only by the path it had, perhaps on another machine. Its name is put on one line when its secrets are out. */
 export function nameRecordedProject(path: string): Project {
-  const name = cutToBytes(cleanLine(basename(path.replaceAll('\\', '/'))), 100) || 'project';
+  const name = basename(path.toWellFormed().replaceAll('\\', '/')) || 'project';
   return { id: `p-${shortHash(`path:${path.toWellFormed()}`, 16)}`, name, remote: null };
 }

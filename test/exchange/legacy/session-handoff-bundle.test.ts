@@ -284,3 +284,30 @@ describe('a bundle that session-handoff would have accepted', () => {
     },
   );
 });
+
+const FIELDS = ['tool', 'project', 'title', 'summary'] as const;
+const anyToken = fc.string({
+  unit: fc.constantFrom(...'abcdefghjkmnpqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789'),
+  minLength: 36,
+  maxLength: 36,
+});
+
+describe.each(FIELDS)('a secret in the field %s', (field) => {
+  it.each<[string, (token: string) => string]>([
+    ['over several lines', (token) => `kind: Secret\nstringData:\n  one: |\n    ${token}\n`],
+    ['where the field is cut', (token) => `the upload of the shop waits for the server at night and uses ghp_${token}`],
+  ])('is not stored: %s', async (_, write) => {
+    await fc.assert(
+      fc.asyncProperty(anyToken, fc.integer({ min: 0, max: 60 }), async (token, before) => {
+        const bob = await makeBob();
+        const text = `${'x'.repeat(before)} ${write(token)}`;
+        const value = field === 'project' ? `/home/ann/${text}` : text;
+        await receive(bob, toBytes(unsigned(makeRecord({ [field]: value }))), { allowUnsigned: true });
+        const stored = JSON.stringify(readHandover(bob.store, '20260101-000000'));
+        expect(stored).toContain('imported');
+        expect(stored).not.toContain(token.slice(0, 8));
+      }),
+      { numRuns: 15 },
+    );
+  });
+});
