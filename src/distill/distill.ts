@@ -122,6 +122,9 @@ export function nameQuietCommits(
 
 const HASH_LENGTH = 10;
 
+const MAX_ANSWER = 4000;
+const ANSWER_LINES = 4;
+
 /** The newest mention of each link counts. */
 function findLinks(log: SessionLog): (Fact | null)[] {
   const seen = new Map<string, Message & Pick<Fact, 'origin'>>();
@@ -131,7 +134,10 @@ function findLinks(log: SessionLog): (Fact | null)[] {
   };
   collect('human', log.prompts);
   collect('agent', log.replies);
-  const outputs = log.commands.map(({ output, call, line }) => ({ call, line, text: output.slice(0, 4000) }));
+  // Who makes a pull request or an issue is told its address, and little else; other outputs name those of anybody.
+  const outputs = log.commands
+    .filter(({ output }) => output.length < MAX_ANSWER && output.trim().split('\n').length <= ANSWER_LINES)
+    .map(({ output, call, line }) => ({ call, line, text: output }));
   collect('tool', outputs);
   return [...seen]
     .sort(([, a], [, b]) => b.call - a.call)

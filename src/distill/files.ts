@@ -33,6 +33,7 @@ export function findFileFacts(log: SessionLog, relevance: Relevance, commits: re
         ...(file.begun === 0 ? {} : { begun: file.begun }),
         reads: file.reads,
         relevance: relevance.file.get(name) ?? 0,
+        ...(file.deleted && file.movedTo !== null ? { moved: relatePath(file.movedTo, log.cwd) } : {}),
         ...(declared.length === 0 ? {} : { declared }),
         ...(parts.length === 0 ? {} : { parts: takeNames(parts) }),
         ...(file.todos.size === 0 ? {} : { todos: [...file.todos.keys()].slice(-MAX_NAMES) }),

@@ -180,7 +180,7 @@ function describeEdits(log: SessionLog, commits: readonly Commit[], last: LastCa
     .sort((a, b) => b.lastEdit - a.lastEdit);
   if (edited.length === 0)
     return since > 0 && isAllCommitted(files, commits, last) ? 'No file was edited since the last commit.' : null;
-  const bases = edited.map(({ path }) => baseName(path));
+  const bases = files.map(({ path }) => baseName(path));
   const nameOf = (path: string): string =>
     bases.filter((base) => base === baseName(path)).length === 1 ? baseName(path) : relatePath(path, log.cwd);
   const names = edited.slice(0, MAX_FILES).map(({ path, editCalls }) => {

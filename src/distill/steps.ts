@@ -5,7 +5,7 @@ import type { Runs } from './commands.ts';
 import { draftFact, OBSERVED } from './facts.ts';
 import { findFailureLines, isCheck } from './outcome.ts';
 import type { Message, SessionLog, Step } from './session-log.ts';
-import { splitSegments } from './shell.ts';
+import { findShownFiles, splitSegments } from './shell.ts';
 
 const MAX_STEPS = 40;
 const MAX_INPUT_BYTES = 240;
@@ -115,7 +115,10 @@ function describeOutcome(log: SessionLog, step: Step, mended: ReadonlySet<number
     .trim()
     .split('\n')
     .filter((line) => line.trim() !== '');
-  const isLong = splitSegments(command).some(({ use }) => isCheck(use));
+  const segments = splitSegments(command);
+  // The end of a file that was shown tells nothing.
+  if (segments.length === 0 && findShownFiles(command).length > 0) return '';
+  const isLong = segments.some(({ use }) => isCheck(use));
   const end = cutAtWord(cleanLine(lines.slice(isLong ? -4 : -3).join(' | ')), MAX_OUTCOME_BYTES);
-  return end === '' ? '' : `\n  Result: ${end}`;
+  return /\p{L}/u.test(end) ? `\n  Result: ${end}` : '';
 }

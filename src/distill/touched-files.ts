@@ -12,6 +12,8 @@ export class TouchedFile {
   begun = 0;
   created = false;
   deleted = false;
+  /** Where it went, if it was moved rather than removed. */
+  movedTo: string | null = null;
   reads = 0;
   /** Numbers of calls. */
   lastEdit = 0;
@@ -110,6 +112,7 @@ export function applyRemovals(
   for (const removal of removals) {
     for (const file of findAffected(files, removal, cwd)) {
       if (removal.git === 'cleaned' && !file.created) continue;
+      if (!file.deleted) file.movedTo = removal.to;
       file.deleted = removal.git === null;
       file.line = line;
       if (removal.git === null) file.lastEdit = call;
@@ -117,7 +120,7 @@ export function applyRemovals(
     }
     if (removal.to === null || !isWorkFile(removal.to, cwd)) continue;
     const moved = files.get(removal.to) ?? new TouchedFile(removal.to, line);
-    files.set(removal.to, { ...moved, edits: moved.edits + 1, lastEdit: call, line, deleted: false });
+    files.set(removal.to, { ...moved, edits: moved.edits + 1, lastEdit: call, line, deleted: false, movedTo: null });
   }
 }
 

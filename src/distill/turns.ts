@@ -142,13 +142,24 @@ export function findTurnFacts(
     const words =
       last === null || isLast ? last : { ...last, text: dropSuperseded(turn, last.text, { gone, lastEdits }) };
     const closing = words === null ? [] : [quote(isLast ? 'stopped' : 'closing', words)];
-    const onTheWay = turn.replies.filter(
-      (reply) => reply !== last && !turn.closing.includes(reply) && countUtf8Bytes(reply.text) > SUBSTANTIAL_BYTES,
-    );
+    const onTheWay = turn.replies
+      .filter((reply) => reply !== last && !turn.closing.includes(reply))
+      .map(dropAnnouncement)
+      .filter(({ text }) => countUtf8Bytes(text) > SUBSTANTIAL_BYTES);
     const working = isLast ? chooseWorking(onTheWay, { edits, runs }).map((reply) => quote('working', reply)) : [];
     const thought = isLast && turn.closing.length === 0 && log.thought !== null ? [quote('thought', log.thought)] : [];
     return [...closing, ...working, ...thought, draftWork(log, turn, { commits, edits })];
   });
+}
+
+const SENTENCE_END = /[.!?。！？…](?=\s)|\n/g;
+
+/** Without the sentence that only announces the next call: what came of that is not in it. */
+function dropAnnouncement(reply: Message): Message {
+  const text = reply.text.trimEnd();
+  if (!/[:：]$/.test(text)) return reply;
+  const [end = null] = [...text.matchAll(SENTENCE_END)].slice(-1);
+  return { ...reply, text: end === null ? '' : text.slice(0, end.index + end[0].length).trimEnd() };
 }
 
 /**
@@ -209,14 +220,16 @@ function dropSuperseded(
     .join('\n');
 }
 
-/** The closing words; of a turn that was not closed, the last words, or the longest of the last ones where the work was cut off. */
+/** The closing words; of a turn that was not closed, the last words; where the work was cut off, the longest of the last ones, and the last that say something. */
 function findLastWords(turn: Turn, isLast: boolean): Message | null {
   const last = turn.replies.at(-1);
   if (last === undefined) return null;
   if (turn.closing.length > 0) return { ...last, text: printClosing(turn) };
   if (isLast) return last;
-  const recent = turn.replies.slice(-WORDS_OF_STOPPED_TURN);
-  return recent.reduce((longest, reply) => (reply.text.length > longest.text.length ? reply : longest));
+  const recent = turn.replies.slice(-WORDS_OF_STOPPED_TURN).map(dropAnnouncement);
+  const longest = recent.reduce((before, reply) => (reply.text.length > before.text.length ? reply : before));
+  const latest = recent.findLast(({ text }) => countUtf8Bytes(text) > SUBSTANTIAL_BYTES) ?? longest;
+  return latest === longest ? longest : { ...latest, text: `${longest.text}\n${latest.text}` };
 }
 
 const MAX_FILES = 6;

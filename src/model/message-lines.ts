@@ -129,9 +129,10 @@ export function listOptions(
   lines: readonly MessageLine[],
   isMeant: (option: Option) => boolean = () => true,
 ): readonly Option[] {
-  const all = lines.flatMap(({ text }) => {
-    const label = getLabelled().exec(text)?.[1];
-    return label === undefined ? [] : [{ label, text }];
+  const all = lines.flatMap(({ text, isFirst, lead }) => {
+    const own = isFirst ? text.slice(lead.length + ': '.length) : text;
+    const label = getLabelled().exec(own)?.[1];
+    return label === undefined ? [] : [{ label, text: own }];
   });
   const options = all.filter(isMeant);
   const start = options.findLastIndex(({ label }, at) => label <= (options[at - 1]?.label ?? ''));

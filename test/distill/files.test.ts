@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { distillEvents } from '../../src/distill/distill.ts';
 import type { Fact } from '../../src/model/fact.ts';
-import { renderSession } from '../support/rendered.ts';
+import { readSection, renderSession } from '../support/rendered.ts';
 import {
   agent,
   CWD,
@@ -26,6 +26,19 @@ function filesOf(...steps: Step[]): [string, string | undefined][] {
 function statusOf(path: string, ...steps: Step[]): string | undefined {
   return filesOf(...steps).find(([text]) => text === path)?.[1];
 }
+
+describe('a file that was moved', () => {
+  it('is not called deleted, also where its folder is removed after that', () => {
+    const steps = [
+      user('Keep the notes about the upload where the others are'),
+      edit('note/upload.md', '# Upload'),
+      run('mkdir -p notes && mv note/upload.md notes/ && rmdir note'),
+    ];
+    const [line = '', ...others] = readSection(renderSession(scriptSession(...steps)).text, 'Files');
+    expect([line, ...others].join(' ')).toContain('upload.md (moved to notes/upload.md; 1 edit)');
+    expect([line, ...others].join(' ')).not.toContain('deleted');
+  });
+});
 
 describe('files of a session', () => {
   it('are those that it committed, too, though no edit of them was seen', () => {

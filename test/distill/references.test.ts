@@ -53,6 +53,11 @@ describe('links to changes and issues', () => {
     );
   });
 
+  it('are not those of others, which a long output names', () => {
+    const listed = Array.from({ length: 9 }, (_, at) => `#${at} https://github.com/acme/shop/pull/${at}`).join('\n');
+    expect(referencesOf('link', user('What is open in the shop?'), run('gh pr list', listed))).toEqual([]);
+  });
+
   it('are not arbitrary URLs', () => {
     expect(referencesOf('link', user('Read https://example.com/docs/retry first, please'))).toEqual([]);
   });

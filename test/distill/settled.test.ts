@@ -142,10 +142,10 @@ describe('a choice among options', () => {
     const closing =
       '1. The order holds.\n2. The files are right.\n\nThe ways:\nA) Skip it\nB) Ask\nC) Add a flag\n\nWhich one?';
     expect(choose(closing, 'C)')).toEqual([
-      'Which one? → "C)", in its list: C) Add a flag (the others: The ways: A) Skip it · B) Ask)',
+      'Which one? → "C)", in its list: C) Add a flag (the others: A) Skip it · B) Ask)',
     ]);
     const lists = '1. It was slow.\n2. It is fast.\n\nNow:\n1. Ship it\n2. Wait\n\nWhich one?';
-    expect(choose(lists, '2')).toEqual(['Which one? → "2", in its list: 2. Wait (the others: Now: 1. Ship it)']);
+    expect(choose(lists, '2')).toEqual(['Which one? → "2", in its list: 2. Wait (the others: 1. Ship it)']);
   });
 });
 

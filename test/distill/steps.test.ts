@@ -21,6 +21,12 @@ function logOf(...steps: Step[]): string[] {
 }
 
 describe('the log of the last steps', () => {
+  it('has no results of commands that show a file, and none without a word', () => {
+    const steps = [run('sed -n 1,80p src/upload.ts', '  retry();\n}\n'), run('make', '100 %\n}')];
+    expect(logOf(first, ...steps).filter((line) => line.includes('Result'))).toEqual([]);
+    expect(logOf(first, run('ls src', 'upload.ts'))).toContain('  Result: upload.ts');
+  });
+
   it('has messages and calls in their order, with what came of them', () => {
     expect(
       logOf(

@@ -23,6 +23,29 @@ function textsOf(role: string, ...steps: Step[]): string[] {
   return withRole(distillSession(...steps), role).map(({ text }) => text);
 }
 
+describe('the words of a turn that was not closed', () => {
+  const found = 'The queue of the upload holds what the server refused, and nobody takes it out again. '.repeat(3);
+  const seen = 'The worker is started twice, which is why the queue is full before the server answers. '.repeat(2);
+
+  it('are the longest of the last ones, and the last that say something', () => {
+    expect(
+      textsOf('closing', first, agent(found), run('ls'), agent(seen), run('ls'), second, agent('I begin.')),
+    ).toEqual([`${found}\n${seen}`.trim()]);
+  });
+
+  it.each([
+    ['in English', 'Let me look at the worker:'],
+    ['in Chinese', '我先看一下：'],
+  ])('are without what only announces a call, %s', (_, announced) => {
+    expect(textsOf('closing', first, agent(`${found}${announced}`), run('ls'), second, agent('I begin.'))).toEqual([
+      found.trim(),
+    ]);
+    expect(textsOf('working', first, agent(`${found}${announced}`), run('ls'), agent('I go on.'), run('ls'))).toEqual([
+      found.trim(),
+    ]);
+  });
+});
+
 describe('the closing words of a turn', () => {
   const isUnfinished = (...steps: Step[]): boolean =>
     withRole(distillSession(first, ...steps), 'stopped')[0]?.detail?.unfinished === true;

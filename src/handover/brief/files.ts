@@ -97,7 +97,7 @@ function describeFile(fact: Fact): string {
     : [];
   const marks = [
     ...(fact.status === 'created' ? ['new'] : []),
-    ...(fact.status === 'deleted' || fact.status === 'committed' ? [fact.status] : []),
+    ...(fact.status === 'deleted' || fact.status === 'committed' ? [describeEnd(fact, fact.status)] : []),
     ...(edits > 0 ? [countNouns(edits, 'edit')] : []),
     ...(begun > 0 ? [`${begun === 1 ? 'an edit' : `${begun} edits`} begun, no result seen`] : []),
     ...(edits + begun === 0 && readNumber(fact, 'failures') > 0 ? ['edit failed'] : []),
@@ -106,6 +106,11 @@ function describeFile(fact: Fact): string {
     ...(declared.length === 0 ? [] : [`declares ${declared.join(', ')}`]),
   ];
   return `${marks.length === 0 ? '' : ` (${marks.join('; ')})`}${printNow(fact.detail?.now)}`;
+}
+
+/** What was moved is not gone. */
+function describeEnd({ detail }: Fact, status: string): string {
+  return typeof detail?.moved === 'string' ? `moved to ${revealControls(detail.moved)}` : status;
 }
 
 const MAX_COMMAND_BYTES = 90;

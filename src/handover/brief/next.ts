@@ -1,6 +1,6 @@
 import type { Fact } from '../../model/fact.ts';
 import { isQuestion, splitMessage } from '../../model/message-lines.ts';
-import { cleanLine, cleanText, countNouns, countUtf8Bytes, cutAtWord, cutStart } from '../../model/text.ts';
+import { cleanLine, cleanText, countNouns, countUtf8Bytes, cutAtWord, cutInside, cutStart } from '../../model/text.ts';
 import { type Account, readNumber, readText } from './account.ts';
 import { type Block, countLineBytes, type Entry, printEntries } from './block.ts';
 import { describeSession, printNow, printTask, QUOTE, quoteLines } from './lines.ts';
@@ -85,7 +85,7 @@ function printNext(account: Account, words: number): string[] {
   }
   if (lastWords.detail?.unfinished === true) {
     return [
-      `${QUOTE}Next: go on with ${request}. The agent's last words: ${readEnd(lastWords.text, words)}`,
+      `${QUOTE}Next: go on with ${request}. The agent's last words${describeLag(lastWords)}: ${readEnd(lastWords.text, words)}`,
       ...thinking,
       ...(lastStep === undefined ? [] : [`${QUOTE}  its last call: ${cutAtWord(lastStep, CALL_BYTES)}`]),
     ];
@@ -93,6 +93,14 @@ function printNext(account: Account, words: number): string[] {
   const end = readEnd(lastWords.text, words);
   const who = questions.length > 0 ? 'the user is to answer the agent' : 'the agent spoke last';
   return [`${QUOTE}Next: ${who} (asked ${request}). Its last words: ${end}`];
+}
+
+/** More calls than that may have overtaken what was said before them. */
+const MUCH_LATER = 5;
+
+function describeLag(words: Fact): string {
+  const age = readNumber(words, 'age');
+  return age < MUCH_LATER ? '' : ` (${countNouns(age, 'call')} before the end)`;
 }
 
 /** An absolute path, of which the last folders and the name are shown. */
@@ -112,7 +120,7 @@ function readEnd(message: string, bytes: number): string {
   const question = before === undefined || end.some(isQuestion) ? '' : `${cutAtWord(before.text, bytes / 2)} … `;
   const room = bytes - countUtf8Bytes(question);
   const told = cleanLine(end.join(' '));
-  return `${question}${last.isItem ? cutAtWord(told, room) : cutStart(told, room)}`;
+  return `${question}${last.isItem ? cutInside(told, room) : cutStart(told, room)}`;
 }
 
 const LINES_OF_END = 15;

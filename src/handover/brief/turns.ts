@@ -19,7 +19,7 @@ const SHORTEST_REQUEST = 90;
 const STUB_BYTES = 40;
 const MAX_DONE_BYTES = 560;
 const DONE_TASKS = 9;
-const DONE_FRAME = 15;
+const DONE_FRAME = 22;
 /** The last answer tells where things are. */
 const LAST_WEIGHT = 1.4;
 const AGING = 0.75;
@@ -154,7 +154,13 @@ function prepareAnswers(rows: readonly Row[]): (bytes: number) => string[][] {
     const longest = Math.min(LONGEST_LINE, Math.max(SHORTEST_LINE, Math.floor(bytes / LINES_AT_LEAST)));
     const chosen = choose({ bytes, longest });
     const answers = rows.map((): string[] => []);
-    for (const [at, text] of chosen) answers[candidates[at]?.message ?? 0]?.push(text);
+    for (const [at, text] of chosen) {
+      const { message = 0 } = candidates[at] ?? {};
+      const own = answers[message];
+      // What is left out between two lines is marked, or half a list would pass for all of it.
+      const isNext = own?.length === 0 || (chosen.has(at - 1) && candidates[at - 1]?.message === message);
+      own?.push(isNext ? text : `… ${text}`);
+    }
     return answers.map((texts, message) => {
       const first = candidates.findIndex((line) => line.message === message);
       const [
@@ -196,7 +202,7 @@ function printDone({ tasks }: Account, bytes: number): Printed {
   if (done.length === 0 || bytes < SHORTEST_CLOSING) return { lines: [], ids: [] };
   const texts = done.slice(-DONE_TASKS).map(({ text }) => cutAtWord(cleanLine(text), 110));
   return {
-    lines: [`${QUOTE}Tasks done: ${cutAtWord(texts.join('; '), bytes - DONE_FRAME)}`],
+    lines: [`${QUOTE}Tasks marked done: ${cutAtWord(texts.join('; '), bytes - DONE_FRAME)}`],
     ids: done.map(({ id }) => id),
   };
 }
@@ -240,14 +246,18 @@ function printTurn({ turn, request, isLast }: Row, requestBytes: number, lines: 
   const stopped = turn.prompt?.detail?.interrupted === true ? ' (interrupted by the user)' : '';
   const head = `${QUOTE}- ${asked}${isCut ? '"' : ''}${stopped}`;
   if (lines.length === 0) return asked === '…' || asked === '' ? [] : [head];
-  if (turn.closing === null) return [`${head} → ${lines.map(cleanLine).join(' · ')}`];
+  if (turn.closing === null) return [`${head} → ${joinLines(lines)}`];
   const commit = lines.length < 2 ? '' : printCommit(turn);
   if (isLast && lines.length > 1)
     return [
       `${head} →${turn.closing.detail?.unfinished === true ? ' on the way the agent said:' : ''}${commit}`,
       ...lines.map((line) => `${QUOTE}  ${line}`),
     ];
-  return [`${head} → ${lines.map(cleanLine).join(' · ')}${commit}`];
+  return [`${head} → ${joinLines(lines)}${commit}`];
+}
+
+function joinLines(lines: readonly string[]): string {
+  return lines.map(cleanLine).join(' · ').replaceAll(' · … ', ' … ');
 }
 
 /** The last events as a log, oldest first, ending with the last one. A small brief has better uses for its bytes. */

@@ -117,6 +117,13 @@ describe('the section about what is next', () => {
     ]);
   });
 
+  it('says how long ago the last words were, where much was done since', () => {
+    const calls = Array.from({ length: 6 }, (_, at) => run(`make part${at}`));
+    expect(section('Next and open', first, agent('I build all parts.'), ...calls)[0]).toContain(
+      "The agent's last words (6 calls before the end): I build all parts.",
+    );
+  });
+
   it('says what to go on with, the last words and the last call', () => {
     expect(section('Next and open', first, agent('I run the tests now.'), run('npm test'))).toEqual([
       'Next: go on with "Make the upload retry when the server is busy". The agent\'s last words: I run the tests now.',
@@ -319,7 +326,7 @@ describe('the section about the turns', () => {
 
   it('has the tasks that are done', () => {
     const tasks = plan({ text: 'Read it', status: 'completed' }, { text: 'Test it', status: 'pending' });
-    expect(section(heading, first, tasks, agent('I go on.'))[0]).toBe('Tasks done: Read it');
+    expect(section(heading, first, tasks, agent('I go on.'))[0]).toBe('Tasks marked done: Read it');
   });
 
   it('always has the last turn, whatever the room', () => {
@@ -367,6 +374,19 @@ describe('the section about the turns', () => {
     const lines = readSection(brief, heading).filter((line) => line.includes(' → '));
     expect(lines.length).toBeGreaterThan(1);
     for (const line of lines) expect(line).toContain('→ No. I would keep that one open. · ');
+  });
+
+  it('marks what it leaves out between two items of a list', () => {
+    const items = Array.from({ length: 60 }, (_, at) =>
+      at % 3 === 1 ? `- part${at}.ts is ${'so '.repeat(20)}` : `- part${at}.ts for \`queue${at}\` and \`worker${at}\``,
+    );
+    const steps = [first, run('make'), agent(`It is done:\n\n${items.join('\n')}`), second, agent('I begin.')];
+    const brief = renderSession(scriptSession(...steps), { budget: 600 }).text;
+    const [line = ''] = readSection(brief, heading).filter((text) => text.includes('part0.ts'));
+    const shown = Array.from(line.matchAll(/part(\d+)\.ts/g), ([, at]) => Number(at));
+    const gaps = shown.slice(1).map((at, index) => at - (shown[index] ?? 0) > 1);
+    expect(new Set(gaps)).toEqual(new Set([true, false]));
+    expect(Array.from(line.matchAll(/ (·|…) part\d+\.ts/g), ([, mark]) => mark === '…')).toEqual(gaps);
   });
 
   it('has the heading of an answer once', () => {
