@@ -15,6 +15,7 @@ import { cleanText } from '../model/text.ts';
 import { formatTimestamp } from '../model/time.ts';
 import { describeFileState } from '../platform/durable-file.ts';
 import { readProjectFile } from '../platform/project-file.ts';
+import type { Redactor } from '../redact/redactor.ts';
 import { makeTag } from './tokens.ts';
 
 /** The root folder of a project, and the folder of its memory. */
@@ -45,18 +46,21 @@ export function timeOfNotes({ state }: NotesFile): string {
 /** More than anybody writes into one file, and indexed in a second or two. */
 const MAX_PIECES = 20_000;
 
-/** The blocks of a file, the last of too many, with their lines, from 1; none when it cannot be read. */
-export function readPieces({ path, maxBytes }: NotesFile): { text: string; line: number }[] {
+/**
+ * The blocks of a file without secrets, the last of too many, with their lines, from 1; none when it cannot be read. Secrets go
+ * before it is split: one may be known only by what stands in the block before it.
+ */
+export function readPieces({ path, maxBytes }: NotesFile, redactor: Redactor): { text: string; line: number }[] {
   const content = catchIf(isHandoverError, null, () => readProjectFile(path, maxBytes))?.toString('utf8') ?? '';
   const lines = content.split('\n');
   const pieces: { text: string; line: number }[] = [];
   let line = 0;
-  for (const note of parseNoteFile(content).notes)
+  for (const note of parseNoteFile(redactor.redactText(cleanText(content))).notes)
     for (const block of splitBlocks(note.text)) {
       const [first = ''] = block.lines;
       const at = lines.indexOf(first, line);
       line = at < 0 ? line : at + 1;
-      const text = cleanText(block.lines.join('\n')).trim();
+      const text = block.lines.join('\n').trim();
       if (/[\p{L}\p{N}]/u.test(text) && !/^<!--.*-->$/.test(text)) pieces.push({ text, line });
     }
   return pieces.slice(-MAX_PIECES);

@@ -56,8 +56,8 @@ function* scanNotes({ store, notes = null }: finder.SearchContext): Iterable<fin
   if (notes === null) return;
   const redactor = openRedactor(store.machine, { folder: notes.folder, makesKey: false });
   for (const file of listNotesFiles(notes, store.machine))
-    for (const { text, line } of readPieces(file))
-      yield { what: 'note', text: redactor.redactText(text), path: file.path, line, at: timeOfNotes(file) };
+    for (const { text, line } of readPieces(file, redactor))
+      yield { what: 'note', text, path: file.path, line, at: timeOfNotes(file) };
 }
 
 /** The handover itself first, then its facts, without those about how far its session was. */

@@ -199,11 +199,10 @@ function updateNotes(store: Store, place: NotesPlace, texts: TextWriter): void {
   }
   const redactor = openRedactor(store.machine, { folder: place.folder, makesKey: false });
   for (const file of changed) {
-    const pieces = readPieces(file);
+    const pieces = readPieces(file, redactor);
     const end = database.prepare('SELECT max(first + texts) AS end FROM notes').get();
     const first = Math.max(numberIn(end, 'end') || index.FIRST_OF_NOTES, index.FIRST_OF_NOTES);
-    for (const [at, { text, line }] of pieces.entries())
-      texts.add({ n: first + at, text: redactor.redactText(text), fact: null, line }, tags);
+    for (const [at, { text, line }] of pieces.entries()) texts.add({ n: first + at, text, fact: null, line }, tags);
     add.run(file.path, place.folder, file.state, first, pieces.length, timeOfNotes(file));
   }
 }

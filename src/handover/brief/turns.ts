@@ -158,7 +158,7 @@ function prepareAnswers(rows: readonly Row[]): (bytes: number) => string[][] {
       const { message = 0 } = candidates[at] ?? {};
       const own = answers[message];
       // What is left out between two lines is marked, or half a list would pass for all of it.
-      const isNext = own?.length === 0 || (chosen.has(at - 1) && candidates[at - 1]?.message === message);
+      const isNext = candidates[at - 1]?.message !== message || chosen.has(at - 1);
       own?.push(isNext ? text : `… ${text}`);
     }
     return answers.map((texts, message) => {
