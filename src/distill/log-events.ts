@@ -64,6 +64,7 @@ export function logEvent(log: SessionLog, event: Event): void {
     case 'plan':
       log.plan = event.items;
       log.planLine = event.ref.line;
+      log.planCall = log.calls;
       queueText(log, event.items.map(printPlanItem).join('\n'), 'task');
       break;
     case 'call':

@@ -92,6 +92,8 @@ export class SessionLog {
   documents = new Map<string, Message>();
   plan: PlanItem[] = [];
   planLine = 0;
+  /** How many calls there were when it was stated. */
+  planCall = 0;
   files = new Map<string, TouchedFile>();
   commands: CommandRun[] = [];
   /** By the agent's id of the call. */

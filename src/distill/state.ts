@@ -326,7 +326,7 @@ function listLastQuestions(message: string): string[] {
 const MAX_TASKS = 1000;
 
 /** Of too many, those that are open come first, then the latest. */
-export function findTaskFacts({ plan, planLine }: SessionLog): (Fact | null)[] {
+export function findTaskFacts({ plan, planLine, planCall, calls }: SessionLog): (Fact | null)[] {
   const isOpen = ({ status }: (typeof plan)[number]): boolean => status === 'pending' || status === 'in_progress';
   const ranked = [...plan.filter(isOpen), ...plan.filter((task) => !isOpen(task)).reverse()];
   const tasks = plan.length <= MAX_TASKS ? plan : ranked.slice(0, MAX_TASKS);
@@ -337,7 +337,7 @@ export function findTaskFacts({ plan, planLine }: SessionLog): (Fact | null)[] {
       status,
       trust: 'observed',
       origin: 'agent',
-      age: 0,
+      age: calls - planCall,
       detail: { ...(id === undefined ? {} : { number: id }), ...(detail === undefined ? {} : { more: detail }) },
     }),
   );

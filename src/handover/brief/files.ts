@@ -7,7 +7,7 @@ import { printNow, QUOTE } from './lines.ts';
 /** In tokens. In so little room, what to open and to run says more than what was said. */
 const SMALL_BUDGET = 600;
 
-/** Files with what was done to them, by folder; those about the goal first, then the newest. */
+/** Files with what was done to them, by folder; those about the goal first, then those edited last and most. */
 export function describeFiles(
   { changed, otherFiles }: Account,
   budget: number,
@@ -17,7 +17,7 @@ export function describeFiles(
     const goal = new Map(files.map((fact) => [fact, rateGoal(fact.text)]));
     return [...files].sort((a, b) => (goal.get(b) ?? 0) - (goal.get(a) ?? 0) || compare(a, b));
   };
-  const newest = sort(changed, (a, b) => readNumber(a, 'age') - readNumber(b, 'age'));
+  const newest = sort(changed, (a, b) => rateAge(a) - rateAge(b));
   const likely = sort(
     dropDoubtful(otherFiles, changed),
     (a, b) => readNumber(b, 'relevance') - readNumber(a, 'relevance'),
@@ -34,6 +34,13 @@ export function describeFiles(
       return { lines: [...edited.lines, ...others.lines], ids: [...edited.ids, ...others.ids] };
     },
   };
+}
+
+const EDITS_WEIGHT = 0.6;
+
+/** How long ago a file was edited, on a scale on which one that was edited often stays young. */
+function rateAge(file: Fact): number {
+  return Math.log2(1 + readNumber(file, 'age')) - EDITS_WEIGHT * Math.log2(1 + readNumber(file, 'edits'));
 }
 
 /** With its slash; empty where the path has none. */
@@ -127,6 +134,7 @@ export function describeCommands({ commands, commits, links, state }: Account, b
     detail?.environment === undefined &&
     detail?.now === undefined &&
     told.includes(`\`${cleanLine(text)}\` `);
+  const elsewhere = commands.filter(isTold).map(({ id }) => id);
   const useful = commands.filter((fact) => (fact.kind === 'check' || fact.status !== 'failed') && !isTold(fact));
   const ranked = useful.sort((a, b) => rateCommand(b) - rateCommand(a));
   return {
@@ -150,7 +158,7 @@ export function describeCommands({ commands, commits, links, state }: Account, b
             .map(printCommand)
             .join(SEPARATOR)}`,
         );
-      return { lines, ids: shown.map(({ id }) => id) };
+      return { lines, ids: [...shown.map(({ id }) => id), ...elsewhere] };
     },
   };
 }

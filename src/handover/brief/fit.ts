@@ -63,9 +63,10 @@ const LAST_LINES = 100;
 /** The lines of a message that may be shown, of a very long one those at its ends; its first one where that would be none. */
 export function listLines(message: string, { code = false, isOver = false }: FitOptions = {}): MessageLine[] {
   const all = splitMessage(cleanText(message));
-  // A question that was answered since, or a state of a moment that is over.
-  const isPassing = (text: string): boolean => isOver && (isQuestion(text) || getMoment().test(text));
-  const lines = all.filter(({ text, isCode }) => (code || !isCode) && !isPassing(text));
+  // A question that was answered since, or a state of a moment that is over. The first line is the answer itself.
+  const isPassing = (text: string, at: number): boolean =>
+    isOver && (isQuestion(text) || (at > 0 && getMoment().test(text)));
+  const lines = all.filter(({ text, isCode }, at) => (code || !isCode) && !isPassing(text, at));
   if (lines.length > FIRST_LINES + LAST_LINES) lines.splice(FIRST_LINES, lines.length - FIRST_LINES - LAST_LINES);
   return lines.length === 0 ? all.slice(0, 1) : lines;
 }

@@ -44,13 +44,21 @@ export function describeNext(account: Account): Block {
   };
 }
 
+/** A task that nobody looked at for so many calls may be done, or dropped. */
+const MANY_CALLS = 30;
+
+function describeUntouched(fact: Fact): string {
+  const age = readNumber(fact, 'age');
+  return age < MANY_CALLS || fact.sources[0]?.session !== undefined ? '' : ` (as of ${describeWhen(fact)})`;
+}
+
 const FEW_TASKS = 6;
 const MAX_MORE_BYTES = 160;
 
 function printOpenTask(fact: Fact, count: number): string[] {
   const more = readText(fact, 'more');
   const shown = more === null || count >= FEW_TASKS ? '' : `: ${cutAtWord(cleanLine(more), MAX_MORE_BYTES)}`;
-  return [`${printTask(fact)}${shown}${describeSession(fact)}`];
+  return [`${printTask(fact)}${shown}${describeUntouched(fact)}${describeSession(fact)}`];
 }
 
 /** One entry: the request, the agent's last words and its last call belong together. */

@@ -36,7 +36,7 @@ interface Row {
 /** The session turn by turn: each request with the agent's closing words on it. The newest get the most room. */
 export function describeTurns(account: Account, rateGoal: (text: string) => number): Block {
   const turns = insertSummary(
-    account.turns.filter(({ prompt, closing }) => prompt !== null || closing !== null),
+    account.turns.filter((turn, at) => !isEmpty(turn) && !isSentAgain(turn, account.turns.slice(at + 1))),
     account.summary,
   );
   const rows = turns.map((turn, at): Row => {
@@ -92,6 +92,15 @@ export function describeTurns(account: Account, rateGoal: (text: string) => numb
   };
 }
 
+function isEmpty({ prompt, closing }: Turn): boolean {
+  return prompt === null && closing === null;
+}
+
+/** Whether nothing came of a request, and the user sent it once more. */
+function isSentAgain({ prompt, closing, work }: Turn, later: readonly Turn[]): boolean {
+  return closing === null && work === null && later.some((turn) => turn.prompt?.id === prompt?.id);
+}
+
 /** The turns that something is told of, and how many are not among them. */
 function printRows(rows: readonly Row[], requests: readonly number[], answers: readonly string[][]): Printed {
   const printed = rows.map((row, at) => printTurn(row, requests[at] ?? 0, answers[at] ?? []));
@@ -138,6 +147,8 @@ const SHORTEST_LINE = 180;
 const LONGEST_LINE = 320;
 const LINES_AT_LEAST = 9;
 const OPENING_BYTES = 90;
+/** In so few words mostly the answer itself: yes, no, done. */
+const SHORT_OPENING = 60;
 
 /** By row, the lines of its answer that are shown in so many bytes. */
 function prepareAnswers(rows: readonly Row[]): (bytes: number) => string[][] {
@@ -173,7 +184,8 @@ function prepareAnswers(rows: readonly Row[]): (bytes: number) => string[][] {
         return texts;
       const shown = candidates.find((line, at) => line.message === message && chosen.has(at));
       // Items say what they are about, but not whether that is done, planned or refused.
-      if (!asks(turn) && shown?.isItem !== true) return texts;
+      const isShort = countUtf8Bytes(opening.text) <= SHORT_OPENING;
+      if (!asks(turn) && shown?.isItem !== true && !isShort) return texts;
       // It is shown below the heading that the answer begins with.
       if (opening.isFirst && shown?.lead === opening.lead) return texts;
       return [cutAtWord(opening.text, OPENING_BYTES), ...texts];

@@ -51,7 +51,7 @@ describe('handover capture', () => {
     expect(brief).toContain('> First: "Make the upload retry when the server is busy"\n');
     expect(brief).toMatch(/> \[in_progress\] Test the retry\n/);
     expect(brief).toContain('src/: retry.ts (new; 1 edit)');
-    expect(brief).toContain('> `npm test` → passed\n');
+    expect(brief).toContain('> Checks: `npm test` passed, after the last edit.\n');
     expect(brief).toContain('We use exponential backoff instead of a queue.');
     const [row] = await sandbox.json<{ agent: string; title: string }[]>(['list']);
     expect(row).toMatchObject({

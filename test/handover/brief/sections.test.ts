@@ -117,6 +117,15 @@ describe('the section about what is next', () => {
     ]);
   });
 
+  it('says of what moment a list of tasks is that was not touched for long', () => {
+    const tasks = plan({ text: 'Write the page', status: 'pending' });
+    const calls = Array.from({ length: 40 }, (_, at) => run(`make part${at}`));
+    expect(section('Next and open', first, tasks, ...calls.slice(0, 5))).toContain('[pending] Write the page');
+    expect(section('Next and open', first, tasks, ...calls)).toContain(
+      '[pending] Write the page (as of 40 calls before the end)',
+    );
+  });
+
   it('says how long ago the last words were, where much was done since', () => {
     const calls = Array.from({ length: 6 }, (_, at) => run(`make part${at}`));
     expect(section('Next and open', first, agent('I build all parts.'), ...calls)[0]).toContain(
@@ -412,6 +421,13 @@ describe('the section about the turns', () => {
     expect(section(heading, ...turns).slice(1)).toEqual([
       '- (to: It tries again. Shall I run the tests?) "yes" → They pass. Shall I write the page?',
       '- (to: They pass. Shall I write the page?) "yes" → It is in the manual.',
+    ]);
+  });
+
+  it('has a request once that was sent again before anything came of it', () => {
+    expect(section(heading, first, second, first, agent('It tries again.'))).toEqual([
+      '- "Now write a page about the retry in the manual"',
+      '- "Make the upload retry when the server is busy" → It tries again.',
     ]);
   });
 
