@@ -40,8 +40,8 @@ export function mergeHandovers(
   const resolved = new Map([...theirs.resolved, ...ours.resolved]);
   const others = new Map(theirs.newest.facts.map((fact) => [fact.id, fact]));
   const own = new Map(ours.newest.facts.map((fact) => [fact.id, fact]));
-  const endedThere = listEnded(theirs, known);
-  const endedHere = listEnded(ours, known);
+  const endedThere = listEnded(theirs, { known, others: own });
+  const endedHere = listEnded(ours, { known, others });
   const kept = ours.newest.facts
     .filter(({ id }) => !endedThere.has(id) && !resolved.has(id))
     .map((fact) => chooseChanged(fact, others.get(fact.id), known.get(fact.id)))
@@ -111,16 +111,20 @@ function noteMerged({ id, title, summary, session, workspace, imported }: Handov
 
 const MAX_QUOTED_BYTES = 160;
 
-/** What one side ended of what both had, and why. */
-function listEnded({ newest, since, line }: Side, known: ReadonlyMap<string, Fact>): Map<string, Outcome> {
+/** What one side ended of what both had, and why. What the user has said on the other side since, in the words of an agent, stays. */
+function listEnded(
+  { newest, since, line }: Side,
+  { known, others }: { known: ReadonlyMap<string, Fact>; others: ReadonlyMap<string, Fact> },
+): Map<string, Outcome> {
   const had = new Set(since?.facts.map(({ id }) => id));
   const now = new Set(newest.facts.map(({ id }) => id));
   const outcomes = new Map<string, Outcome>();
   for (const { chain } of line)
     if (chain !== undefined) for (const [id, outcome] of readOutcomes(chain)) outcomes.set(id, outcome);
   const ended = new Map<string, Outcome>();
-  for (const id of known.keys()) {
-    if (now.has(id) || !had.has(id)) continue;
+  for (const [id, { origin }] of known) {
+    const isSaidAnew = origin !== 'human' && others.get(id)?.origin === 'human';
+    if (now.has(id) || !had.has(id) || isSaidAnew) continue;
     const outcome = outcomes.get(id);
     const reason = outcome !== undefined && 'reason' in outcome ? outcome.reason : `not in ${newest.id} any more`;
     ended.set(id, { end: outcome?.end === 'resolved' ? 'resolved' : 'dropped', reason });
