@@ -160,7 +160,7 @@ function listBlocks(
   const account = buildAccount(changes === null ? handover : noteClaims(handover, changes.claims));
   const rateGoal = (text: string): number => rateForGoal(goal, text);
   return [
-    describeSince(changes, handover),
+    describeSince(changes, handover, budget),
     describeGoal(goal, account),
     describePinned(account),
     describeState(handover, account, changes),
@@ -188,9 +188,11 @@ function describeGoal(goal: Goal | null, { current }: Account): Block {
 }
 
 function describePinned({ pinned }: Account): Block {
+  const full = countLineBytes(pinned.flatMap(printFact));
   return {
     heading: 'Pinned',
     weight: null,
+    ...(full === 0 ? {} : { least: (room) => Math.min(full, Math.floor(room * PINNED_SHARE)) }),
     most: Number.POSITIVE_INFINITY,
     print: (bytes) => printEntries(cutEvenly(pinned, bytes * PINNED_SHARE), bytes),
   };
@@ -296,17 +298,19 @@ function splitWords(text: string): string[] {
 }
 
 /** What changed in the working tree since the handover. */
-function describeSince(changes: ToldChanges | null, { session }: Handover): Block {
+function describeSince(changes: ToldChanges | null, { session }: Handover, budget: number): Block {
   const since = session.id === null ? 'since' : 'since the session ended';
   const entries = (changes === null ? [] : printChanges(changes, since)).map((line) => ({ lines: [line], id: null }));
   return {
     heading: 'Changed since this handover',
     weight: null,
-    most: 2000,
+    most: Math.min(2000, budget * BYTES_PER_TOKEN * SINCE_SHARE),
     print: (bytes) => printEntries(entries, bytes),
   };
 }
 
+/** What changed is not to take the room of what was asked. */
+const SINCE_SHARE = 0.3;
 const MAX_CHANGED_FILES = 15;
 const MAX_COMMITS = 5;
 const MAX_SUBJECT_BYTES = 80;

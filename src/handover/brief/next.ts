@@ -12,6 +12,8 @@ const FEW_WORDS_BYTES = 60;
 const CALL_BYTES = 110;
 const THOUGHT_BYTES = 260;
 const MAX_STEP_BYTES = 1200;
+/** The share of the page that is kept for what a person stated to be next. */
+const STATED_SHARE = 0.25;
 
 /** What comes next, as far as the structure tells: who is to act, on what, and where the agent was. */
 export function describeNext(account: Account): Block {
@@ -32,10 +34,12 @@ export function describeNext(account: Account): Block {
     ...ranked.map((fact) => ({ lines: printOpenTask(fact, ranked.length), id: fact.id })),
     ...questions.map((fact) => ({ lines: [`${QUOTE}Asked, not answered yet: ${cleanLine(fact.text)}`], id: fact.id })),
   ];
+  const statedBytes = countLineBytes(stated.flatMap(({ lines }) => lines));
   return {
     heading: 'Next and open',
     weight: null,
-    most: 2400 + countLineBytes(stated.flatMap(({ lines }) => lines)),
+    ...(statedBytes === 0 ? {} : { least: (room) => Math.min(statedBytes, Math.floor(room * STATED_SHARE)) }),
+    most: 2400 + statedBytes,
     print: (bytes) => {
       const whole = printNext(account, WORDS_BYTES);
       const next = countLineBytes(whole) <= bytes ? whole : printNext(account, FEW_WORDS_BYTES).slice(0, 1);
