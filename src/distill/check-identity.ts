@@ -83,6 +83,11 @@ export function isWider(later: Segment, earlier: Segment): boolean {
   return ours.every((wide) => theirs.some((word) => covers(wide, word))) && theirs.every(isSelection);
 }
 
+/** Whether a command runs only a part of what it names. */
+export function isSelective({ words, text }: Segment): boolean {
+  return words.some((word) => SELECTING.test(word)) || SELECTED.test(text);
+}
+
 /** The name of the test that a command runs alone. */
 const SELECTED = /(?:-run|-k|-t|--grep|--filter|--testNamePattern)[= ]["'^]*(\w{4,})|::(\w{4,})/;
 

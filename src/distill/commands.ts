@@ -2,7 +2,7 @@ import type { Fact } from '../model/fact.ts';
 import { printProse } from '../model/message-lines.ts';
 import { baseName, isProse } from '../model/paths.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord, findFirstLine } from '../model/text.ts';
-import { findSelectedTest, isWider, keyOf, nameCheck, nameCommand, placeOf } from './check-identity.ts';
+import { findSelectedTest, isSelective, isWider, keyOf, nameCheck, nameCommand, placeOf } from './check-identity.ts';
 import { draftFact, OBSERVED, type Relevance } from './facts.ts';
 import { findPaths } from './names.ts';
 import * as outcomes from './outcome.ts';
@@ -235,8 +235,13 @@ export function isFailing(log: SessionLog, part: PartRun): boolean {
 
 const SEEN: ReadonlySet<PartRun['status']> = new Set(['ok', 'failed', 'ran']);
 
-/** A run of at least as much replaces a failure; a test that passed alone does where no other is named. */
+/**
+ * A run of at least as much replaces a failure, and so does one of all tests that reports what failed as passed; a test that
+ * passed alone does where no other is named.
+ */
 function settles(later: PartRun, failed: PartRun): boolean {
+  const isOther = later.run !== failed.run && later.check === 'test' && failed.check === 'test';
+  if (isOther && !isSelective(later) && outcomes.passesAll(later.run.output, failed.run.output)) return true;
   if (later.status !== 'ran' && placeOf(later) === placeOf(failed) && isWider(later, failed)) return true;
   const test = later.status === 'ok' && later.check === failed.check ? findSelectedTest(later) : undefined;
   if (test === undefined) return false;

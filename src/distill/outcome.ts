@@ -62,6 +62,18 @@ export function findFailedTests(output: string): string[] {
   return findLines(output, FAILURE_LINE, MAX_LINES).filter((line) => NAMED.test(line));
 }
 
+/** A package or a file that a runner reports as a whole. */
+const FAILED_UNIT = /^\s*FAIL(?:ED)?[\s:]+(\S*[./]\S+)/gm;
+const PASSED_UNIT = /^\s*(?:ok|PASS|✓|✔|√)\s+(\S*[./]\S+)/gm;
+
+/** Whether all packages and files that one output reports as failed passed by another one. */
+export function passesAll(later: string, failed: string): boolean {
+  const units = Array.from(failed.matchAll(FAILED_UNIT), ([, unit]) => unit);
+  if (units.length === 0) return false;
+  const passed = new Set(Array.from(later.matchAll(PASSED_UNIT), ([, unit]) => unit));
+  return units.every((unit) => passed.has(unit));
+}
+
 function rankOf(line: string): 0 | 1 | 2 | 3 {
   if (NAMED.test(line)) return 0;
   if (GENERAL.test(line)) return 3;

@@ -38,6 +38,21 @@ describe('an error of a check', () => {
     expect(statusOf(red, run('npm test', '5 passed'))).toBe('closed');
   });
 
+  it.each([
+    ['go test ./shop/... -v', 'FAIL\tacme.io/shop/cart\t8.2s', 'ok  \tacme.io/shop/cart\t13.4s', 'closed'],
+    ['go test ./shop/... -v', 'FAIL\tacme.io/shop/cart\t8.2s', 'ok  \tacme.io/shop/pay\t13.4s', 'open'],
+    ['npx jest cart', 'FAIL src/cart.test.ts', 'PASS src/cart.test.ts', 'closed'],
+    ['npx vitest run cart', ' FAIL  src/cart.test.ts > adds up', ' ✓ src/cart.test.ts (4 tests) 12ms', 'closed'],
+  ])('of `%s` that says %j is, after a run of all that says %j, %s', (command, said, later, status) => {
+    const all = run('mise run fmt && mise run test:ci 2>&1 | tail -20', `${later}\nFinished in 2.8s`);
+    expect(statusOf(fail(command, said), all)).toBe(status);
+  });
+
+  it('is not closed by a part of its package', () => {
+    const red = fail('go test ./shop/...', '--- FAIL: TestCart (0.1s)\nFAIL\tacme.io/shop/cart\t8.2s');
+    expect(statusOf(red, run('go test ./shop/... -run TestPay', 'ok  \tacme.io/shop/cart\t1.4s'))).toBe('open');
+  });
+
   it('is closed by the same check with other flags of output', () => {
     expect(statusOf(fail('go test ./... -v', '--- FAIL: TestUpload'), run('go test ./...', 'ok'))).toBe('closed');
   });
