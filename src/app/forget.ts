@@ -40,7 +40,10 @@ export async function forgetHandovers(
   await forgetDerived(context, store);
   const others = await listSharing(context, store, going);
   if (others.length > 0)
-    context.notify({ level: 'note', text: `what it held is also in others: handover forget ${others.join(' ')}` });
+    context.notify({
+      level: 'note',
+      text: `facts of it are also in ${countNouns(others.length, 'other handover')}, which ${others.length === 1 ? 'stays' : 'stay'}: ${others.join(' ')}`,
+    });
   return ids;
 }
 

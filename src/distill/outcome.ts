@@ -132,9 +132,14 @@ const TESTS =
 const TELLING =
   /^(?:--help|-h|--version|-V|--collect-only|--co|--list|--listTests|--list-tests|--dry-run|--showConfig)$/;
 
+/** What rewrites files is no check of them, unless it only compares. */
+const FORMATS = /\b(?:fmt|format|black|gofmt|prettier)\b(?!.*\b(?:check|lint)\b)/;
+const COMPARING = /^(?:--?check|-c|-l|-d|--diff|--list-different|--verify-no-changes|--test|--dry-run)$/;
+
 /** Null for a command that checks nothing. */
 export function findCheckKind(use: string, words: readonly string[] = []): CheckKind | null {
   if (words.some((word) => TELLING.test(word))) return null;
+  if (FORMATS.test(use) && !words.some((word) => COMPARING.test(word))) return null;
   if (words[0] === 'node' && words.includes('--test')) return 'test';
   // What git checks or verifies is its own.
   if (!isCheck(use) || use.startsWith('git ')) return null;

@@ -83,6 +83,19 @@ describe('a check that fails still', () => {
   });
 });
 
+describe('a command that formats', () => {
+  it.each([
+    ['npm run format', false],
+    ['cargo fmt', false],
+    ['black .', false],
+    ['npm run format:check', true],
+    ['cargo fmt -- --check', true],
+    ['gofmt -l .', true],
+  ])('`%s` is a check: %s', (command, isCheck) => {
+    expect(ofKind(distillSession(first, run(command)), 'check').length > 0).toBe(isCheck);
+  });
+});
+
 describe('a chain of commands that failed', () => {
   const chain = 'npm run build && npm run lint && npm test';
 
@@ -111,9 +124,9 @@ describe('a chain of commands that failed', () => {
   });
 
   it('failed as a whole where the output tells a kind that two commands of it are of', () => {
-    const chain = fail('mise run fmt && mise run lint', 'a.go:3:1: unused (unused)\n1 issues');
+    const chain = fail('mise run vet && mise run lint', 'a.go:3:1: unused (unused)\n1 issues');
     const failed = ofKind(distillSession(first, chain), 'check').filter(({ status }) => status === 'failed');
-    expect(failed.map(({ text }) => text)).toEqual(['mise run fmt && mise run lint']);
+    expect(failed.map(({ text }) => text)).toEqual(['mise run vet && mise run lint']);
   });
 
   it('is blamed on the only command that is not there to prepare', () => {

@@ -110,6 +110,7 @@ function nameWork(title: string | null, { title: latest, facts }: ReadResult['di
 }
 
 function saysSomething(text: string): boolean {
+  if (/^\/\S+$/.test(text)) return false;
   return countUtf8Bytes(text) >= 12 || text.split(' ').length > 2;
 }
 

@@ -118,6 +118,10 @@ export function describeAuthor(fact: Fact): string {
   return `${author}${refused === null ? '' : ` (refusing ${cutAtWord(cleanLine(refused), MAX_REFUSED_BYTES)})`}`;
 }
 
+function lineOf({ sources: [source] }: Fact): number {
+  return source?.line ?? 0;
+}
+
 /** The question that a message answers: one that was asked by a call, or the one that ended the words before a short message. */
 export function findAnswered({ turns }: Account, fact: Fact): string | null {
   const asked = readText(fact, 'question');
@@ -126,6 +130,8 @@ export function findAnswered({ turns }: Account, fact: Fact): string | null {
   const message = readNumber(fact, 'message');
   const before = turns.findLast(({ number, closing }) => number < message && closing !== null);
   if (before?.closing == null || before.number !== message - 1) return null;
+  // What was said meanwhile answers nothing that was asked after it.
+  if (lineOf(before.closing) > lineOf(fact)) return null;
   const lines = splitMessage(before.closing.text);
   const question = findQuestion(lines);
   const numbers = new Set(fact.text.match(/(?<![\p{L}\p{N}.#])[1-9](?![\p{L}\p{N}%])/gu));

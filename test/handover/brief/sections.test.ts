@@ -60,6 +60,12 @@ describe('the section about the user', () => {
     ]);
   });
 
+  it('does not take what was said before a question for its answer', () => {
+    const early = user('also count the tries');
+    const events = scriptSession(first, run('ls'), early, agent('It tries again. Shall I commit it?'));
+    expect(readSection(renderSession(events).text, 'The user').join()).not.toContain('in answer to');
+  });
+
   it('says where a request is not the user’s', () => {
     expect(section('The user', other('team-lead', 'Take the tests of the upload, please'))).toEqual([
       'Now (from team-lead, not the user): "Take the tests of the upload, please"',
