@@ -5,6 +5,7 @@ import { sealRated } from '../handover/seal.ts';
 import type { Fact } from '../model/fact.ts';
 import { type Handover, isForeign } from '../model/handover.ts';
 import { countNouns } from '../model/text.ts';
+import { lastChangeOf } from '../model/time.ts';
 import { runGitOrNull } from '../platform/git.ts';
 import { listAliases } from '../platform/known-projects.ts';
 import { describePlace, findWorkFolder, type Place } from '../platform/project.ts';
@@ -23,7 +24,10 @@ export interface Merge {
   contradictions: Fact[];
 }
 
-/** Joins the work of two handovers of one project, as a continuation of the one of this worktree, or else of the first that was made here. */
+/**
+ * Joins the work of two handovers of one project, named in either order, as a continuation of the one of this worktree; where
+ * that is both or neither, of the one that was made here, else of the one that was worked on last.
+ */
 export async function mergeNamed(context: Context, first: string, second: string): Promise<Merge> {
   const [one, other] = [await pickHere(context, first), await pickHere(context, second)];
   if (one.id === other.id) throw usageError('these are the same handover', 'Name two: handover merge ID OTHER');
@@ -35,8 +39,10 @@ export async function mergeNamed(context: Context, first: string, second: string
     );
   }
   const here = describePlace('.', context.machine);
-  const isOther = other.workspace.root === here.workspace.root || (isForeign(one) && !isForeign(other));
-  const [ours, theirs] = isOther ? [other, one] : [one, other];
+  const isHere = ({ workspace }: Handover): boolean => workspace.root === here.workspace.root;
+  const rank = (handover: Handover): string =>
+    `${Number(isHere(handover))}${Number(!isForeign(handover))}${lastChangeOf(handover)}`;
+  const [ours, theirs] = rank(other) > rank(one) ? [other, one] : [one, other];
   const known = await withCatalog(context, findStore(context), async (catalog) => {
     const from = { store: findStore(context), catalog };
     const find = (joined: Handover, { id }: Handover) => findMergeOf(from, joined, ({ previous }) => previous === id);

@@ -54,6 +54,22 @@ describe('merge', () => {
     expect(await sandbox.ok(['doctor'])).not.toContain('does not say what became of');
   });
 
+  it.each([
+    ['first', false],
+    ['second', true],
+  ])('goes on from what was worked on last in this worktree, named %s', async (_, isSwapped) => {
+    const sandbox = makeSandbox();
+    // What was captured first does not follow what happened before it.
+    const [newer, older] = [
+      await captureWork(sandbox, { day: 4, steps: [{ ask: 'Write the tests of it' }, { edit: 'src/b.ts' }] }),
+      await captureWork(sandbox, { day: 3, steps: [{ ask: 'Tidy the parser' }, { edit: 'src/a.ts' }] }),
+    ];
+    const ids = isSwapped ? [older.id, newer.id] : [newer.id, older.id];
+    const { outcome, id } = await sandbox.json<{ outcome: string; id: string }>(['merge', ...ids]);
+    const { previous } = await sandbox.json<Handover>(['show', id]);
+    expect([outcome, previous]).toEqual(['merged', newer.id]);
+  });
+
   it('happens by itself when the branch of another worktree is merged into this one', async () => {
     const { sandbox, theirs, ours } = await workOnTwoBranches();
     expect((await sandbox.json<{ id: string }>(['resume'])).id).toBe(ours.id);
