@@ -3,7 +3,8 @@ import { dropCheckpoints } from '../agents/transcript-checkpoint.ts';
 import { CACHES_OF_FEATURES, isCacheDamage, pathOfCache } from '../platform/cache-database.ts';
 import { removeCacheFolder } from '../platform/cache-file.ts';
 import { compactCache, dropCache } from '../platform/cache-writer.ts';
-import { listFolder, pathExists } from '../platform/folders.ts';
+import { isAbandonedTemp, isOwnTempName, removeFile } from '../platform/durable-file.ts';
+import { isFolder, listFolder, pathExists } from '../platform/folders.ts';
 import { loadSqlDriver } from '../platform/sqlite.ts';
 import type { SearchContext } from '../search/finder.ts';
 import { openFinder } from '../search/search.ts';
@@ -11,7 +12,7 @@ import { SEARCH_INDEX } from '../search/search-index.ts';
 import { digestOf, discardVectors, openVectorStore, VECTORS } from '../search/semantic/vector-store.ts';
 import { forgetHandover, readIntact } from '../store/handovers.ts';
 import { INDEX } from '../store/index-schema.ts';
-import { REMOTES, type Store, TRANSCRIPT_CHECKPOINTS } from '../store/store.ts';
+import { HANDOVERS, REMOTES, type Store, TRANSCRIPT_CHECKPOINTS } from '../store/store.ts';
 import { type Context, withCatalog } from './context.ts';
 import { findNotes } from './search.ts';
 
@@ -22,8 +23,19 @@ export async function forgetExposed(store: Store, ids: readonly string[]): Promi
   await forgetDerived({ machine: store.machine, notify: () => undefined, progress: () => undefined }, store);
 }
 
+/** What processes that were killed had begun to write: it may hold the text of anything. */
+export function removeAbandoned({ root }: Store): void {
+  const folders = listFolder(root).filter((name) => name !== HANDOVERS && isFolder(join(root, name)));
+  for (const folder of ['', ...folders])
+    for (const name of listFolder(join(root, folder))) {
+      const path = join(root, folder, name);
+      if (isOwnTempName(name) && isAbandonedTemp(path)) removeFile(path);
+    }
+}
+
 /** The index and the caches hold titles and texts too: they are deleted now, not at the next listing. */
 export async function forgetDerived(context: Context, store: Store): Promise<void> {
+  removeAbandoned(store);
   await withCatalog(context, store, () => undefined);
   const remotes = join(store.root, REMOTES);
   for (const name of listFolder(remotes)) if (name.endsWith('.git')) removeCacheFolder(join(remotes, name));

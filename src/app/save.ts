@@ -2,6 +2,7 @@ import type { FoundSession } from '../agents/agent.ts';
 import { usageError } from '../errors.ts';
 import type { Declaration } from '../handover/declare.ts';
 import { assertNotPaused } from '../memory/runs/run-config.ts';
+import { cleanText } from '../model/text.ts';
 import { describePlace, type Place } from '../platform/project.ts';
 import { findProjectFolder } from '../platform/project-folder.ts';
 import type { SaveResult } from '../store/handovers.ts';
@@ -30,6 +31,14 @@ export async function saveDeclaration(context: Context, folder: string, declarat
   const saved = saveWritten(store, declaration, { place, base });
   for (const notice of listJournalNotices(saved)) context.notify(notice);
   return saved;
+}
+
+/** One step a line, without list markers. Secrets are out before it is split: one may go over several lines. */
+export async function splitSteps({ machine }: Context, steps: string): Promise<string[]> {
+  const { openRedactor } = await import('../redact/open-redactor.ts');
+  const redactor = openRedactor(machine, { folder: machine.cwd, makesKey: true });
+  const lines = redactor.redactText(cleanText(steps), { byHuman: true }).split('\n');
+  return lines.map((line) => line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, '').trim()).filter((line) => line !== '');
 }
 
 /** Saves what an agent declares while it works; its session is null when it is unknown. Loads what captures need only here. */

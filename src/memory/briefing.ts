@@ -1,4 +1,5 @@
 import { basename, join } from 'node:path';
+import { type HandoverError, hasCode, rescue } from '../errors.ts';
 import { cleanText, countUtf8Bytes, cutToBytes, disarmFrames } from '../model/text.ts';
 import type { GitFacts } from '../model/workspace.ts';
 import type { Machine } from '../platform/machine.ts';
@@ -29,8 +30,14 @@ interface MemoryPlace {
 /** What people and earlier sessions wrote into a project: identity, knowledge, last session, state, latest note. */
 export function readMemoryPages({ folder, memoryDir, machine, alone }: MemoryPlace): MemoryPage[] {
   const memory = { root: memoryDir, machine };
-  const state = readState(memory);
-  const note = readLatestNote(memory, 1);
+  const state = readSafely(
+    () => readState(memory),
+    (text) => ({ text }),
+  );
+  const note = readSafely(
+    () => readLatestNote(memory, 1),
+    (text) => ({ text, path: '' }),
+  );
   const redactor = openRedactor(machine, { folder, makesKey: false });
   const makePage = (heading: string, file: string, text = '', share = 100): MemoryPage => {
     return { heading, file, lines: splitLines(redactor.redactText(text, { byHuman: true })), share };
@@ -47,6 +54,22 @@ export function readMemoryPages({ folder, memoryDir, machine, alone }: MemoryPla
   return [makePage('Now', 'git', printWorkingTree(alone.git).join('\n'), 30), ...pages];
 }
 
+/** A link in the place of one of these files, which anybody may have put into a repository, stops nothing: it is said there. */
+function readSafely<T, U>(read: () => T, say: (text: string) => U): T | U {
+  return rescue(
+    (error): error is HandoverError => hasCode(error, 'HANDOVER_PATH_UNSAFE'),
+    (error) => say(`(${error.message}: it was not read)`),
+    read,
+  );
+}
+
+function readText(folder: string, title: DocumentTitle): string {
+  return readSafely(
+    () => readDocument({ folder }, title)?.toString('utf8') ?? '',
+    (text) => text,
+  );
+}
+
 /** Empty when nothing but headings is left. */
 function splitLines(text: string): string[] {
   const lines = cleanText(text)
@@ -60,7 +83,7 @@ function splitLines(text: string): string[] {
 const PLACEHOLDER = /^- (?:\*\*[^*]+\*\*: )?(?:\(.*\)|\[[^\]x ].*\])$|^<!--.*-->$/;
 
 function readWords(folder: string, title: DocumentTitle): string {
-  const text = readDocument({ folder }, title)?.toString('utf8') ?? '';
+  const text = readText(folder, title);
   return isUntouched(title, text, { name: basename(folder) })
     ? ''
     : splitHead(text.slice(readFrontMatter(text).length)).body;
@@ -68,7 +91,7 @@ function readWords(folder: string, title: DocumentTitle): string {
 
 /** Without `ofSnapshots`, only what a person wrote or changed: the handover itself has the rest. */
 function readHandoff(folder: string, { ofSnapshots }: { ofSnapshots: boolean }): string {
-  const text = readDocument({ folder }, 'HANDOFF.md')?.toString('utf8') ?? '';
+  const text = readText(folder, 'HANDOFF.md');
   const isUnwanted = !ofSnapshots && readHandoffFooter(text)?.intact === true;
   if (isUnwanted || text.includes('\n- **Mode**: init\n')) return '';
   return text.slice(readFrontMatter(text).length);

@@ -180,7 +180,8 @@ export function ensurePrivateFile(path: string): void {
   withRegularFile(path, constants.O_RDWR | constants.O_CREAT, (fd) => fchmodSync(fd, PRIVATE_FILE));
 }
 
-const TEMP_NAME = /^\..+\.([^.]+)\.\d+\.tmp$/;
+/** The last is what SQLite has beside a database. */
+const TEMP_NAME = /^\..+\.([^.]+)\.\d+\.tmp(?:-(?:journal|wal|shm))?$/;
 
 export function isTempName(name: string): boolean {
   return TEMP_NAME.test(name);

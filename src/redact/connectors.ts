@@ -57,9 +57,9 @@ const ALL: readonly Connector[] = [
   { first: ':', pattern: /:[-=]/y, before: { ends: '{', pattern: /\$\{$/ } },
   // `password=`, `"password": `, `ENV["PASSWORD"] = `, `**Password:** `, `password => `, `password := `, `password: &a `; in HTML, R and C#
   {
-    first: ' \u00a0"\'\\]?`*:=：＝',
+    first: ' \t\u00a0"\'\\]?`*:=：＝',
     pattern:
-      /(?:[ \u00a0"'\\\]?`*]{0,8}| {9,40})(?::=|=>|[=＝](?:={1,2}(?=[\s"']))?|[:：](?!:)\*{0,2})[ \t\u00a0]{0,40}(?:(?:&\w{1,20}|!!\w{1,10}|!unsafe) )?/y,
+      /(?:[ \t\u00a0"'\\\]?`*]{0,8}|[ \t]{9,40})(?::=|=>|[=＝](?:={1,2}(?=[\s"']))?|[:：](?!:)\*{0,2})[ \t\u00a0]{0,40}(?:(?:&\w{1,20}|!!\w{1,10}|!unsafe) )?/y,
     // In the name of a resource of AWS, the secret's name follows.
     before: { pattern: /$(?<!arn:[\w:-]{1,60}:)/ },
   },
@@ -190,7 +190,7 @@ const ALL: readonly Connector[] = [
   { first: '"\'`]) \t.', pattern: DEFAULT },
   // `**password** – `, `password → `, `<b>password</b>: <code>`, `<td>password</td><td>`
   {
-    first: ' *`"\'_',
+    first: ' \t*`"\'_',
     pattern: /[*`"'_]{0,3}[ \t]{1,3}(?:[–—→⇒]|->|-(?=[ \t]{1,3}(?:`|\S{8,200}[ \t]{0,8}\r?$)))[ \t]{1,3}/my,
     place: 'cell',
   },

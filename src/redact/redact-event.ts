@@ -17,7 +17,9 @@ export function redactEvent(event: Event, redactor: Redactor): Event {
       return { ...event, text: redact(event.text) };
     case 'call':
       if (event.action.kind === 'command') redactor.expect(event.call, expectSecret(event.action.command));
-      return { ...event, action: redactAction(event.action, redact) };
+      if (event.action.kind === 'read' && namesSecret(event.action.path))
+        redactor.expect(event.call, MIN_LENGTH.printed);
+      return { ...event, tool: redact(event.tool), action: redactAction(event.action, redact) };
     case 'result':
       return { ...event, output: limitOutput(redact(redactPrinted(event, redactor))) };
     case 'plan':
@@ -109,10 +111,20 @@ function expectSecret(command: string): number | null {
   if (PRINTERS.some((pattern) => pattern.test(text))) return MIN_LENGTH.printed;
   for (const pattern of NAMED_PRINTERS) {
     const [, path = ''] = pattern.exec(text) ?? [];
-    const grade = path === '' ? null : gradeName(path.slice(path.lastIndexOf('/') + 1));
-    if (grade === 'personal' || grade === 'secret') return MIN_LENGTH.printed;
+    if (path !== '' && namesSecret(path)) return MIN_LENGTH.printed;
   }
+  if (SECRETS_FOLDER.test(text)) return MIN_LENGTH.printed;
   return GENERATORS.test(text) ? MIN_LENGTH.generated : null;
+}
+
+/** Where containers have their secrets, whatever these are called. */
+const SECRETS_FOLDER = /(?:^|\s|["'])\/(?:var\/)?run\/secrets\/\S/;
+
+/** Whether what a path names is a secret by its name. */
+function namesSecret(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1).replace(/\.txt$/, '');
+  const grade = gradeName(name);
+  return grade === 'personal' || grade === 'secret' || SECRETS_FOLDER.test(path);
 }
 
 /** Where other things are printed with the secret: a member of JSON that says only that it is a value, and the second of two columns. */
@@ -130,7 +142,7 @@ function* listRows(output: string): Generator<RegExpExecArray> {
 
 /** The values in an output, and the lines of a short one that are one word each, if they are more than a word of a language. */
 function listPrinted(output: string, least: number): TextRange[] {
-  const lines = [...output.matchAll(/^[ \t]*(\S.*?)\s*$/dgm)];
+  const lines = [...output.matchAll(/^[ \t]*(?:\d{1,6}[\t→])?(\S.*?)\s*$/dgm)];
   const found = [...output.matchAll(VALUES), ...listRows(output), ...(lines.length > MAX_LINES ? [] : lines)];
   return found.flatMap(({ 1: text = '', indices }) => {
     const isSecret =

@@ -21,6 +21,38 @@ function run(redactor: Redactor, command: string, output: string): string {
   return redacted.type === 'result' ? redacted.output : '';
 }
 
+describe('a file that is a secret by its name', () => {
+  const read = (redactor: Redactor, path: string, output: string): string => {
+    redactEvent({ type: 'call', ...place, call: 'a', tool: 'Read', action: { kind: 'read', path } }, redactor);
+    const redacted = redactEvent({ type: 'result', ...place, call: 'a', ok: true, exit: 0, output }, redactor);
+    return redacted.type === 'result' ? redacted.output : '';
+  };
+
+  it.each([
+    ['/run/secrets/db_password', ''],
+    ['/run/secrets/x', '     1\t'],
+    ['config/api_token.txt', '1→'],
+  ])('is redacted where it is read: %s', (path, mark) => {
+    const secret = writeRandom();
+    expect(read(makeRedactor(), path, `${mark}${secret}\n`), `seed ${seed}`).not.toContain(secret);
+    expect(run(makeRedactor(), `cat ${path}`, `${secret}\n`), `seed ${seed}`).not.toContain(secret);
+  });
+
+  it('is not taken for one because of another name', () => {
+    const word = writeRandom();
+    expect(read(makeRedactor(), 'src/shop.ts', `${word}\n`)).toBe(`${word}\n`);
+  });
+});
+
+it('the name of a tool holds no token', () => {
+  const token = `ghp_${fillTemplate('{A36}', dice)}`;
+  const call: Event = {
+    ...{ type: 'call', ...place, call: 'a', tool: token },
+    action: { kind: 'command', command: 'ls', background: false },
+  };
+  expect(JSON.stringify(redactEvent(call, makeRedactor())), `seed ${seed}`).not.toContain(token);
+});
+
 describe('the output of a command that prints a secret and nothing else', () => {
   it.each([
     "kubectl get secret shop -n web -o jsonpath='{.data.password}' | base64 -d",

@@ -15,7 +15,7 @@ import { type Fact, MAX_FACT_TEXT_BYTES } from '../../model/fact.ts';
 import { NO_AGENT } from '../../model/fact-roles.ts';
 import type { Handover, UnstampedDraft } from '../../model/handover.ts';
 import { makeHandoverId } from '../../model/id.ts';
-import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
+import { countUtf8Bytes } from '../../model/text.ts';
 import { formatTimestamp } from '../../model/time.ts';
 import type { Machine } from '../../platform/machine.ts';
 import type { Place } from '../../platform/project.ts';
@@ -243,16 +243,13 @@ async function findNewestOf(
   );
 }
 
-const MAX_TITLE_BYTES = 100;
-
 function saveByHand(
   store: Store,
   { agent, facts, pinned }: AgentDeclaration,
   place: Place,
   newest: Handover | null,
 ): Pick<DeclarationResult, 'handover' | 'journalFailure'> {
-  const title = cutAtWord(cleanLine(facts[0]?.text ?? ''), MAX_TITLE_BYTES);
-  const content = { title, summary: '', facts: [...facts], files: [], pins: [], pinAll: pinned };
+  const content = { title: undefined, summary: '', facts: [...facts], files: [], pins: [], pinAll: pinned };
   return saveWritten(store, { ...content, agent, by: 'agent', sessionId: null }, { place, base: newest });
 }
 

@@ -1,5 +1,8 @@
-import { readFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { describeSelf, formatIdentity } from '../../../src/platform/process-identity.ts';
 import { SESSION_ID } from '../../fixtures/agents/claude-code.ts';
 import { makeSandbox } from '../../support/cli.ts';
 import { capture, QUEUE } from '../../support/marks.ts';
@@ -19,12 +22,30 @@ describe('handover forget', () => {
     expect(await sandbox.ok(['doctor'])).toContain('all is well');
   });
 
+  it('deletes what killed processes had begun to write, and leaves what living ones write', async () => {
+    const sandbox = makeSandbox();
+    const id = await sandbox.save('Words that are to go');
+    const { status, pid } = spawnSync(process.execPath, ['-e', '0']);
+    expect(status).toBe(0);
+    const [dead, living] = [{ ...describeSelf(), pid, start: '1' }, describeSelf()].map(formatIdentity);
+    const names = [
+      ...['search.sqlite', 'index.sqlite'].flatMap((name) => [
+        `.${name}.${dead}.0.tmp`,
+        `.${name}.${dead}.0.tmp-journal`,
+      ]),
+      `.search.sqlite.${living}.0.tmp`,
+    ];
+    for (const name of names) writeFileSync(join(sandbox.store, name), 'Words that are to go');
+    await sandbox.ok(['forget', id]);
+    expect(readdirSync(sandbox.store).filter((name) => name.includes('.tmp'))).toEqual([names.at(-1)]);
+  });
+
   it('names the handovers that hold the same facts, and those of a session whose text was deleted', async () => {
     const sandbox = makeSandbox();
     const first = await sandbox.save('First', '--decision', 'Use kumquats');
     const second = await sandbox.save('Second');
     const { stderr } = await sandbox.run(['forget', first]);
-    expect(stderr).toContain(`handover forget ${second}\n`);
+    expect(stderr).toContain(`also in 1 other handover, which stays: ${second}\n`);
     expect((await sandbox.run(['forget', second])).stderr).toBe('');
     const { id } = await capture(sandbox, [QUEUE]);
     await sandbox.ok(['search', '--sessions', 'queue']);

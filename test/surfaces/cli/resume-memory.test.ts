@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs';
+import { symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { MemoryStore } from '../../../src/memory/memory-store.ts';
@@ -47,6 +47,18 @@ describe('handover resume, in a project with a memory', () => {
     expect(text).not.toContain('SOUL.md (');
     expect(Buffer.byteLength(text)).toBeLessThanOrEqual(1600);
     expect(text).not.toContain('## Identity');
+  });
+
+  it('is printed though a repository has links in the place of memory files', async () => {
+    const sandbox = makeSandbox();
+    await sandbox.save('--title', 'Work', '--next', 'Go on');
+    for (const name of ['SOUL.md', 'MEMORY.md', 'HANDOFF.md'])
+      symlinkSync(join(sandbox.folder, 'secret.txt'), join(sandbox.project, name));
+    writeFileSync(join(sandbox.folder, 'secret.txt'), 'not for anybody\n');
+    const text = await sandbox.ok(['resume']);
+    for (const words of ['Go on', 'SOUL.md is not a regular file: it was not read', 'HANDOFF.md is not a regular file'])
+      expect(text).toContain(words);
+    expect(text).not.toContain('not for anybody');
   });
 
   it('AF-2: stays within the budget and the reader’s cap, however long the files are', async () => {

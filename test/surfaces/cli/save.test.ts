@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { existsSync, mkdirSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -67,6 +68,17 @@ describe('handover save', () => {
     expect((await run(['--summary', '-'], 'from\nstdin\n')).summary).toBe('from\nstdin');
     const { facts } = await run(['--title', 't', '--next', '-', '--next', 'last'], '- one\n\n2. two\n* three\r\n');
     expect(facts.map((fact) => fact.text)).toEqual(['one', 'two', 'three', 'last']);
+  });
+
+  it('takes secrets out of steps before they are split', async () => {
+    sandbox = makeSandbox();
+    const body = Array.from({ length: 4 }, () => randomBytes(48).toString('base64'));
+    const key = ['-----BEGIN RSA PRIVATE KEY-----', ...body, '-----END RSA PRIVATE KEY-----'].join('\n');
+    const { id } = await sandbox.json<{ id: string }>(['save', 'x', '--next', '-'], {
+      input: `- one\n${key}\n- two\n`,
+    });
+    const { facts } = await sandbox.json<Handover>(['show', id]);
+    expect(facts.map(({ text }) => text)).toEqual(['one', expect.stringMatching(/^\[redacted:[\w-]+:\w+\]$/), 'two']);
   });
 
   it('refuses to read both summary and steps from standard input', async () => {

@@ -1,6 +1,6 @@
 import { detectAgent } from '../../../app/context.ts';
 import { bold } from '../../../app/describe/styled-text.ts';
-import { saveDeclaration } from '../../../app/save.ts';
+import { saveDeclaration, splitSteps } from '../../../app/save.ts';
 import { nameAgent } from '../../../handover/brief/reader.ts';
 import { DECLARABLE_KINDS, type Declaration } from '../../../handover/declare.ts';
 import { NO_AGENT } from '../../../model/fact-roles.ts';
@@ -41,17 +41,18 @@ export const save = command('save', runSave, {
 async function runSave(this: CliContext, values: SaveFlags, ...words: string[]): Promise<void> {
   if (words.length > 0 && values.summary !== undefined) throw conflictError('a text', '--summary');
   const given = words.length === 0 ? values : { ...values, summary: words.join(' ') };
-  const { handover, path } = await saveDeclaration(this, values.project ?? '.', readDeclaration(this, given));
+  const { handover, path } = await saveDeclaration(this, values.project ?? '.', await readDeclaration(this, given));
   const { id, created_at, facts } = handover;
   if (values.json) this.out.json({ id, created_at, path, facts: facts.length });
   else this.out.line('saved handover ', bold(id));
 }
 
-function readDeclaration(context: CliContext, values: SaveFlags): Declaration {
+async function readDeclaration(context: CliContext, values: SaveFlags): Promise<Declaration> {
   if (values.summary === '-' && values.next?.includes('-')) throw conflictError('--summary -', '--next -');
   const pins = values.pin ?? [];
   const agent = detectAgent(context.machine.env);
   const readInput = (): string => readInputText(context, 'Save a shorter text, and name the long one with --file.');
+  const steps = values.next?.includes('-') === true ? await splitSteps(context, readInput()) : [];
   return {
     title: values.title,
     summary: values.summary === '-' ? readInput() : (values.summary ?? ''),
@@ -60,17 +61,11 @@ function readDeclaration(context: CliContext, values: SaveFlags): Declaration {
     sessionId: null,
     facts: DECLARABLE_KINDS.flatMap((kind) =>
       (values[kind] ?? [])
-        .flatMap((given) => (kind === 'next' && given === '-' ? splitSteps(readInput()) : [given]))
+        .flatMap((given) => (kind === 'next' && given === '-' ? steps : [given]))
         .map((words) => ({ kind, text: words })),
     ),
     files: [...(values.file ?? [])],
     pins: pins.filter((pin) => pin !== ''),
     pinAll: pins.includes(''),
   };
-}
-
-/** One step a line, without list markers. */
-function splitSteps(steps: string): string[] {
-  const lines = steps.split('\n').map((line) => line.replace(/^\s*(?:[-*+]|\d+[.)])\s+/, '').trim());
-  return lines.filter((line) => line !== '');
 }
