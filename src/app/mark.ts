@@ -33,9 +33,23 @@ export async function markNamed(context: Context, request: MarkRequest): Promise
   const redact = (text: string): string =>
     openRedactor(machine, { folder: machine.cwd, makesKey: true }).redactText(text, { byHuman: true });
   const store = findStore(context);
-  const isNew = markFact(store, found, { mark, because: because === undefined ? null : redact(because), by });
+  const given = { mark, because: because === undefined ? null : redact(because), by };
+  const isNew = markFact(store, found, given);
+  if (mark === 'resolved')
+    for (const fact of listOfSameRun(found)) markFact(store, { handover: found.handover, fact }, given);
   if (isNew) (await import('./automation/prepare-briefs.ts')).refreshPreparedBriefs(store, found.handover.project.id);
   return { ...found, isNew };
+}
+
+/** A check that failed is several facts: the run, and each line of what it said. Who resolves one of them means all. */
+function listOfSameRun({ handover, fact }: FactInHandover): Fact[] {
+  const run = nameRun(fact);
+  return run === null ? [] : handover.facts.filter((other) => other.id !== fact.id && nameRun(other) === run);
+}
+
+function nameRun({ kind, text, status, detail }: Fact): string | null {
+  if (kind === 'check') return status === 'failed' ? text : null;
+  return kind === 'error' && typeof detail?.run === 'string' ? detail.run : null;
 }
 
 const ROWS_SEARCHED = 200;

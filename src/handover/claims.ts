@@ -117,13 +117,13 @@ function checkGit(handover: Handover, after: GitFacts | null): Claim[] {
 }
 
 /**
- * The branch that the session was on, where git was looked at only after its end, and on another branch: then what git said
- * is nothing that the session left.
+ * The branch that the session was on, where git was looked at only after its end, for a capture or a note, and on another
+ * branch: then what git said is nothing that the session left.
  */
 function findLeftBranch(handover: Handover): string | null {
   const { branch } = { branch: null, ...handover.facts.find(({ detail }) => detail?.role === 'state')?.detail };
   const isOther = typeof branch === 'string' && branch !== handover.workspace.git?.branch;
-  return isOther && wasCapturedLate(handover) ? branch : null;
+  return isOther && (wasCapturedLate(handover) || handover.noted_at !== undefined) ? branch : null;
 }
 
 export function nameBranch(branch: string | null): string {

@@ -107,6 +107,9 @@ function toFact(kind: FactKind, text: string, { by, pinned }: FactMarks): Fact {
 
 /** With the digest of the content, to detect a change later; null for anything but a readable file within the limit. */
 function makeFileFact(path: string, place: Place, machine: Machine, marks: FactMarks): Fact {
+  // As a path it would lose what shows a password in it.
+  if (ADDRESS.test(path))
+    throw usageError('what --file names is an address, not a file', 'Save it as a note: --note TEXT');
   const absolute = resolve(machine.cwd, path);
   const inside = toRelativePath(place.root, absolute);
   const isOutside = inside === '..' || inside.startsWith('../');
@@ -117,6 +120,7 @@ function makeFileFact(path: string, place: Place, machine: Machine, marks: FactM
   return { ...toFact('file', text, marks), probe: { path: text, sha256 } };
 }
 
+const ADDRESS = /^[a-z][a-z\d+.-]+:\/\//i;
 const MAX_PROBED_BYTES = 32 * 1024 * 1024;
 
 /** Node refuses a path with a NUL before it asks the system. */

@@ -329,7 +329,9 @@ function printChanges({ ageMs, noteAgeMs, branch, head, files, claims }: ToldCha
   if (head !== null) {
     const count = head.commits.length;
     const made = count === 0 ? '' : `, ${countNouns(count, 'commit')} ${since}`;
-    lines.push(`head ${nameCommit(head.before)} -> ${nameCommit(head.after)}${made}`);
+    // Where all commits that are known came later, nobody knows what was there before them.
+    const before = head.before === null && count > 0 ? '' : `${nameCommit(head.before)} -> `;
+    lines.push(`head ${before}${nameCommit(head.after)}${made}`);
     lines.push(...printCommits(head.commits));
   }
   for (const { path, change } of files.slice(0, MAX_CHANGED_FILES))

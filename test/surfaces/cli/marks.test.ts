@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { captureWork } from '../../support/captured-work.ts';
 import { makeSandbox } from '../../support/cli.ts';
 import { capture, idOf, OTHER_ID, QUEUE } from '../../support/marks.ts';
 
@@ -37,6 +38,16 @@ describe('a pin', () => {
 });
 
 describe('handover resolve', () => {
+  it('ends a check that failed with all that it said, by what the brief calls it', async () => {
+    const sandbox = makeSandbox();
+    const output = 'FAIL src/upload.test.ts\nTypeError: retry is not a function\nTests: 1 failed, 4 passed';
+    await captureWork(sandbox, { day: 3, steps: [{ ask: 'Let it retry' }, { run: 'npm test', output, fails: true }] });
+    expect(await sandbox.ok(['render'])).toContain('## Open errors');
+    await sandbox.ok(['resolve', 'npm test']);
+    expect(await sandbox.ok(['render'])).not.toContain('## Open errors');
+    expect(await sandbox.ok([])).not.toContain('failing');
+  });
+
   it('finds a fact by the whole of a short text', async () => {
     const sandbox = makeSandbox();
     await sandbox.save('--summary', 'one', '--next', 'Do A', '--next', 'Do A and B');

@@ -70,6 +70,13 @@ describe('handover save', () => {
     expect(facts.map((fact) => fact.text)).toEqual(['one', 'two', 'three', 'last']);
   });
 
+  it('refuses an address in the place of a file, and does not repeat it', async () => {
+    sandbox = makeSandbox();
+    const { status, stderr } = await sandbox.run(['save', 'x', '--file', 'https://app:hunter2@db.example.com/shop']);
+    expect([status, stderr.includes('hunter2')]).toEqual([64, false]);
+    expect(stderr).toContain('--note TEXT');
+  });
+
   it('takes secrets out of steps before they are split', async () => {
     sandbox = makeSandbox();
     const body = Array.from({ length: 4 }, () => randomBytes(48).toString('base64'));
