@@ -259,13 +259,20 @@ export async function lookUpTask(context: Context, words: string, remote?: strin
 
 const MAX_LISTED = 50;
 
+interface Tasks {
+  held: HeldTask[];
+  open: Custody[];
+  /** How many tasks of other projects are open; looked for only where none of this project is. */
+  elsewhere: number;
+}
+
 /** What this store holds, and the open tasks of this project, also those that are offered to others. */
-export async function listTasks(context: Context, remote?: string): Promise<{ held: HeldTask[]; open: Custody[] }> {
+export async function listTasks(context: Context, remote?: string): Promise<Tasks> {
   const held = listHolding(findStore(context));
   const project = identifyProject('.', context.machine).id;
-  const open = await withRegister(context, remote, async ({ register }) => {
+  return await withRegister(context, remote, async ({ register }) => {
     const found = await register.listOpen({ project }, MAX_LISTED);
-    return found.map((one) => custody.parseCustody(one));
+    const elsewhere = found.length > 0 ? 0 : (await register.listOpen({}, MAX_LISTED)).length;
+    return { held, open: found.map((one) => custody.parseCustody(one)), elsewhere };
   });
-  return { held, open };
 }

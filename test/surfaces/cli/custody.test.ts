@@ -202,6 +202,7 @@ describe('offer, take and release', () => {
     const { ada, ben, task } = await makePair();
     await ada.ok(['offer', task, '--to', 'ben']);
     expect(await ada.ok(['who'])).toMatch(new RegExp(`open +${task} .*for ben`));
+    expect(await ben.ok(['who'])).toContain('1 task of other projects is: handover take --next AGENT');
     await ben.ok(['take', task, '--print']);
     rmSync(join(ben.store, 'remotes', 'custody'), { recursive: true });
     const { status, stderr } = await ben.run(['take', task, '--print']);

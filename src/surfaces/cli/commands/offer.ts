@@ -6,7 +6,7 @@ import { releaseNamed } from '../../../app/lease.ts';
 import { EXIT } from '../../../errors.ts';
 import { describeCustody } from '../../../exchange/remote/custody.ts';
 import type { Custody } from '../../../exchange/remote/register.ts';
-import { cleanLine } from '../../../model/text.ts';
+import { cleanLine, countNouns } from '../../../model/text.ts';
 import type { CliContext } from '../context.ts';
 import {
   argument,
@@ -88,7 +88,7 @@ async function runWho(this: CliContext, values: FlagValues<typeof whoFlags>, wor
 }
 
 async function listAll(context: CliContext, values: FlagValues<typeof whoFlags>): Promise<void> {
-  const { held, open } = await listTasks(context, values.remote);
+  const { held, open, elsewhere } = await listTasks(context, values.remote);
   const { out } = context;
   const store = findStore(context);
   if (values.json)
@@ -101,5 +101,12 @@ async function listAll(context: CliContext, values: FlagValues<typeof whoFlags>)
     const what = title === null ? dim('its handover is not here (handover sync)') : out.fit(title, 40);
     out.line(green('open  '), bold(custody.task), `${label}  `, what, to);
   }
-  if (held.length + open.length === 0) out.line('you hold no task, and none of this project is open');
+  if (held.length + open.length > 0) return;
+  out.line('you hold no task, and none of this project is open');
+  if (elsewhere > 0)
+    out.line(
+      dim(
+        `${countNouns(elsewhere, 'task')} of other projects ${elsewhere === 1 ? 'is' : 'are'}: handover take --next AGENT`,
+      ),
+    );
 }
