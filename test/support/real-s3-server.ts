@@ -21,8 +21,19 @@ export function findRealS3(): string | null {
   return name === undefined ? null : join(CACHE, name);
 }
 
+const ATTEMPTS = 3;
+
 /** Starts SeaweedFS on loopback, in a folder of its own. It is ended when the test file is done. */
 export async function openRealS3(program: string): Promise<RealS3> {
+  for (let attempt = 1; ; attempt++) {
+    const opened = await tryToOpen(program);
+    if (opened !== null) return opened;
+    // Somebody else may have taken a port in between.
+    if (attempt === ATTEMPTS) throw new Error('the S3 server does not come up');
+  }
+}
+
+async function tryToOpen(program: string): Promise<RealS3 | null> {
   const folder = mkdtempSync(join(tmpdir(), 'handover-s3-'));
   const keys = { accessKeyId: 'testkey', secretAccessKey: 'testsecret' };
   const config = join(folder, 's3.json');
@@ -43,17 +54,24 @@ export async function openRealS3(program: string): Promise<RealS3> {
       '-filer',
       '-s3',
       `-s3.config=${config}`,
+      // Else they have ports of their own, which only one server on a machine can have.
+      '-s3.port.iceberg=0',
+      '-s3.port.lance=0',
       ...parts.flatMap((part, at) => [`-${part}.port=${ports[at * 2]}`, `-${part}.port.grpc=${ports[at * 2 + 1]}`]),
     ],
     { cwd: folder, stdio: 'ignore' },
   );
-  afterAll(async () => {
+  const close = async (): Promise<void> => {
     await end(server);
     rmSync(folder, { recursive: true, force: true });
-  });
+  };
   const endpoint = `http://127.0.0.1:${ports[6]}`;
-  await awaitAnswer(endpoint, server);
-  return { endpoint, ...keys };
+  if (await awaitAnswer(endpoint, server)) {
+    afterAll(close);
+    return { endpoint, ...keys };
+  }
+  await close();
+  return null;
 }
 
 async function end(server: ChildProcess): Promise<void> {
@@ -63,11 +81,11 @@ async function end(server: ChildProcess): Promise<void> {
   await ended;
 }
 
-async function awaitAnswer(url: string, server: ChildProcess): Promise<void> {
+async function awaitAnswer(url: string, server: ChildProcess): Promise<boolean> {
   for (const until = Date.now() + READY_MS; ; ) {
     const answer = await fetch(url).catch(() => null);
-    if (answer !== null) return;
-    if (server.exitCode !== null || Date.now() > until) throw new Error('the S3 server does not come up');
+    if (answer !== null) return true;
+    if (server.exitCode !== null || Date.now() > until) return false;
     await new Promise((done) => setTimeout(done, 100));
   }
 }

@@ -124,7 +124,7 @@ describe('the data of a report', () => {
     expect(await other.json(['merge', ours.id, theirs.id])).toMatchObject({ outcome: 'merged' });
     const { sessions, open } = readData(await other.ok([...ALL, '--output', '-']));
     expect(sessions.map(({ goal, follows, joins }) => [goal, follows, joins])).toEqual([
-      ['Took in: Work of theirs', [2], [1]],
+      ['Took in: Work of ours', [1], [2]],
       ['Work of theirs', [], []],
       ['Work of ours', [], []],
     ]);
