@@ -261,8 +261,8 @@ function findInner(literal: string, heads: ReadonlyMap<string, readonly string[]
 /** What may follow the last letters of a name: its number, what gives it a value, or what may stand before that. */
 const NAME_ENDS = ' "\'\\]?`:=>';
 /** The same for the endings that most names of secrets have. */
-/** Of `：` and `＝` the last seven bits count. */
-const ALL_NAME_ENDS = `${NAME_ENDS}([|<*{},;)&^\x1a\x1d\t\r\n0123456789_-`;
+/** Of `：` and `＝` the last seven bits count; behind the end of a text stands a zero. */
+const ALL_NAME_ENDS = `${NAME_ENDS}([|<*{},;)&^\0\x1a\x1d\t\r\n0123456789_-`;
 const HEX = '0123456789abcdefABCDEF';
 /** The classes of what a word may begin behind: no letters but those of `\\n` and the like. */
 const BEFORE_WORDS = [

@@ -1,8 +1,10 @@
+import { randomInt } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { computeFactId, type Fact } from '../../src/model/fact.ts';
 import { Redactor } from '../../src/redact/redactor.ts';
 import { RULES } from '../../src/redact/rules/vendors.ts';
+import { SECRET_NAMES } from '../fixtures/secrets/names.ts';
 import { SHAPES } from '../fixtures/secrets/shapes.ts';
 import { fillTemplate, rollDice } from '../fixtures/secrets/write-secrets.ts';
 import { makeRedactor } from '../support/redactor.ts';
@@ -129,6 +131,16 @@ const WRAPPINGS: Readonly<Record<string, (text: string) => string>> = {
       .map((line) => `> ${line}`)
       .join('\n'),
 };
+
+describe('a name at the end of a text', () => {
+  const secret = fillTemplate('{A20}7', rollDice(randomInt(2 ** 31)));
+
+  it.each(SECRET_NAMES)('gives its meaning to the value before it as one within a text does: %s', (name) => {
+    const text = `  - value: '${secret}'\n    name: ${name}`;
+    const isRedacted = (written: string): boolean => !makeRedactor().redactText(written).includes(secret);
+    expect([secret, isRedacted(text)]).toEqual([secret, isRedacted(`${text}\n`)]);
+  });
+});
 
 describe('an encoded or wrapped secret', () => {
   const dice = rollDice(7);
