@@ -24,7 +24,7 @@ export async function forgetExposed(store: Store, ids: readonly string[]): Promi
 }
 
 /** What processes that were killed had begun to write: it may hold the text of anything. */
-export function removeAbandoned({ root }: Store): void {
+function removeAbandoned({ root }: Store): void {
   const folders = listFolder(root).filter((name) => name !== HANDOVERS && isFolder(join(root, name)));
   for (const folder of ['', ...folders])
     for (const name of listFolder(join(root, folder))) {

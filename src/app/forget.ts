@@ -15,7 +15,7 @@ import { findExpired } from '../store/retention.ts';
 import { DOCUMENTS, HANDOVERS, QUARANTINE, type Store, TRANSCRIPT_CHECKPOINTS } from '../store/store.ts';
 import { type Context, findStore, withCatalog } from './context.ts';
 import { findId, isFromTerminal, isLatest, pickToSend } from './find-handover.ts';
-import { dropCaches, forgetDerived, forgetVectorsOf, removeAbandoned } from './forget-derived.ts';
+import { dropCaches, forgetDerived, forgetVectorsOf } from './forget-derived.ts';
 
 /**
  * Deletes handovers. Every id is resolved before the first is deleted: a wrong one changes nothing. `latest` is the newest of
@@ -84,7 +84,6 @@ export async function forgetEverything(context: Context, onDeleted: (id: string)
   for (const folder of [HANDOVERS, DOCUMENTS, QUARANTINE])
     for (const { path, kind } of walkFolder(join(store.root, folder))) if (kind === 'file') removeFile(path);
   blankReasons(store);
-  removeAbandoned(store);
   // Caches have copies of the journal.
   dropCheckpoints(join(store.root, TRANSCRIPT_CHECKPOINTS));
   dropCaches(store);

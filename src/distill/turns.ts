@@ -85,12 +85,17 @@ export function findPromptFacts(log: SessionLog): (Fact | null)[] {
   });
   // The same words are the same fact, such as several "continue": the last one knows the others.
   const requests = new Map<string, number[]>();
+  for (const [index, { question, steering }] of log.prompts.entries()) {
+    const id = facts[index]?.id;
+    if (id === undefined || question !== undefined || steering === true) continue;
+    const numbers = requests.get(id);
+    if (numbers === undefined) requests.set(id, [index + 1]);
+    else numbers.push(index + 1);
+  }
   return facts.map((fact, index) => {
-    const { question, steering } = log.prompts[index] ?? {};
-    if (fact === null || question !== undefined || steering === true) return fact;
-    const before = requests.get(fact.id) ?? [];
-    requests.set(fact.id, [...before, index + 1]);
-    return before.length === 0 ? fact : { ...fact, detail: { ...fact.detail, repeats: before } };
+    const numbers = fact === null ? [] : (requests.get(fact.id) ?? []);
+    const isLast = numbers.length > 1 && numbers.at(-1) === index + 1;
+    return fact === null || !isLast ? fact : { ...fact, detail: { ...fact.detail, repeats: numbers.slice(0, -1) } };
   });
 }
 

@@ -1,4 +1,4 @@
-import { computeFactId, type Fact, type FactKind, getFileProbe, readTold } from '../model/fact.ts';
+import { computeFactId, type Fact, type FactKind, getFileProbe, lineOf, readTold } from '../model/fact.ts';
 import { FILE_CHANGES, isGuess, isUserMessage } from '../model/fact-roles.ts';
 import type { Handover, HandoverDraft } from '../model/handover.ts';
 import { isStanding } from '../model/message-lines.ts';
@@ -333,10 +333,6 @@ function isRewound(fact: Fact, comparison: Comparison): boolean {
 /** Seen in the session of its handover, not carried over from an earlier one. */
 function isOwn(fact: Fact): boolean {
   return fact.sources.some((source) => source.line !== undefined && source.session === undefined);
-}
-
-function lineOf(fact: Fact): number {
-  return fact.sources[0]?.line ?? 0;
 }
 
 /** What waits for the user is resolved when the user has spoken. */

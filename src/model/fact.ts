@@ -97,6 +97,11 @@ export function readTold({ trust, detail }: Pick<Fact, 'trust' | 'detail'>): Tol
 
 const EXACT_SUBJECT: ReadonlySet<FactKind> = new Set(['file', 'command', 'reference']);
 
+/** The line of its session's transcript that a fact is from. */
+export function lineOf({ sources: [source] }: Fact): number {
+  return source?.line ?? 0;
+}
+
 /** The same fact has the same id in every handover: white space, case and final punctuation do not count. */
 export function computeFactId(kind: FactKind, subject: string): string {
   return `f-${shortHash(`${kind}\n${normaliseSubject(kind, subject)}`, 10)}`;

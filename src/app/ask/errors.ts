@@ -2,7 +2,7 @@ import { findFailureLines } from '../../distill/outcome.ts';
 import { mayWrite } from '../../distill/touched-files.ts';
 import { findMark } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
-import { computeFactId, type Fact, type FactKind } from '../../model/fact.ts';
+import { computeFactId, type Fact, type FactKind, lineOf } from '../../model/fact.ts';
 import { isProgressNote } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
@@ -47,10 +47,10 @@ interface Recovery {
 
 /** Null where nothing was changed: that it passed later says nothing about why. */
 function describeRemedy(by: Handover, { error, success, from, home }: Recovery): Remedy | null {
-  const to = summaries.lineOf(success);
+  const to = lineOf(success);
   const between = by.facts
     .filter((fact) => isBetween(fact, from, to) && fact.id !== success.id)
-    .sort((a, b) => summaries.lineOf(a) - summaries.lineOf(b));
+    .sort((a, b) => lineOf(a) - lineOf(b));
   const changed = between.filter(isChangedFile);
   const blamed = new Set(normaliseError(error.text).files);
   const named = changed.filter(({ text }) => blamed.has(baseName(text).toLowerCase()));
@@ -67,7 +67,7 @@ function describeRemedy(by: Handover, { error, success, from, home }: Recovery):
     commands: runs.slice(-MAX_PER_KIND).map(({ text }) => text),
     said: by.facts
       .filter((fact) => isExplanation(fact, from, to) && names.some((name) => fact.text.includes(name)))
-      .sort((a, b) => summaries.lineOf(a) - summaries.lineOf(b))
+      .sort((a, b) => lineOf(a) - lineOf(b))
       .flatMap(quoteCause)
       .slice(0, MAX_QUOTED),
   };
@@ -295,7 +295,7 @@ async function findRemedy(
   options: summaries.QuestionOptions,
 ): Promise<{ hasPassed: boolean; remedy: Remedy | null }> {
   const { home, read } = options;
-  const from = summaries.lineOf(fact);
+  const from = lineOf(fact);
   const { own, later } = await findSuccess(commandOf(fact), { by, from, source: options.source });
   const run = own ?? later;
   const handover = run === null ? null : read(run.handover.id);

@@ -1,7 +1,7 @@
 import { markHandover } from '../../handover/link.ts';
 import { findMark, isCarriedOver, type Marks } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
-import type { Fact } from '../../model/fact.ts';
+import { type Fact, lineOf } from '../../model/fact.ts';
 import { isGuess, NO_AGENT } from '../../model/fact-roles.ts';
 import { type Handover, isForeign } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
@@ -15,7 +15,7 @@ import { rememberMarks } from '../../store/marks.ts';
 import type { Store } from '../../store/store.ts';
 import { type Context, findStore, withCatalog } from '../context.ts';
 import type { Side } from '../debt/statistics.ts';
-import { findTitle, isRequest, lineOf } from './session-summary.ts';
+import { findTitle, isRequest } from './session-summary.ts';
 
 /** What the page of `handover report` shows. Each text is one line, cut where it is long: `handover show` has all of it. */
 export interface Report {

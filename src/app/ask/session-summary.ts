@@ -3,7 +3,7 @@ import { isCarriedOver, type Marks } from '../../handover/marks.ts';
 import type { Fact, FactKind } from '../../model/fact.ts';
 import type { Handover } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
-import { cleanLine, cutAtWord } from '../../model/text.ts';
+import { cutAtWord, findFirstLine } from '../../model/text.ts';
 import { isSavedByHand, lastWorkOf } from '../../model/time.ts';
 import type { FactDocument, FactFilter, FilePage, Finder, HandoverRecord } from '../../search/finder.ts';
 import { parseQuery } from '../../search/query.ts';
@@ -129,8 +129,8 @@ export function closesTurn({ detail }: Fact): boolean {
 export function findTitle(handover: Handover): string {
   const { title, session, facts } = handover;
   if (session.id === null || !isSavedByHand(handover)) return title;
-  const asked = facts.find(({ kind }) => kind === 'goal')?.text.split('\n', 1)[0];
-  return asked === undefined ? title : cutAtWord(cleanLine(asked), MAX_TITLE_BYTES);
+  const asked = facts.find(({ kind }) => kind === 'goal')?.text;
+  return asked === undefined ? title : cutAtWord(findFirstLine(asked), MAX_TITLE_BYTES);
 }
 
 const MAX_TITLE_BYTES = 100;
@@ -140,9 +140,4 @@ export function findGoal({ facts, title }: Handover): string {
   const goals = facts.filter((fact) => fact.kind === 'goal' && !isCarriedOver(fact));
   const current = goals.find((fact) => fact.detail?.role === 'current') ?? goals[0];
   return current?.text ?? title;
-}
-
-/** The line of its session's transcript that a fact is from. */
-export function lineOf({ sources: [source] }: Fact): number {
-  return source?.line ?? 0;
 }

@@ -1,12 +1,12 @@
 import { isChangedFile } from '../../handover/outcome.ts';
-import type { Fact } from '../../model/fact.ts';
+import { type Fact, lineOf } from '../../model/fact.ts';
 import { isGuess } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { compareCodeUnits } from '../../model/hash.ts';
 import type { JournalEntry } from '../../model/journal-entry.ts';
 import { lastWorkOf } from '../../model/time.ts';
 import type { Commit } from '../../model/workspace.ts';
-import { findGoal, findTitle, isRequest, lineOf, listOwnFacts, type SessionSummary } from './session-summary.ts';
+import { findGoal, findTitle, isRequest, listOwnFacts, type SessionSummary } from './session-summary.ts';
 import type { UncapturedSession } from './uncaptured.ts';
 
 /** What happened on one day, in UTC, the newest first. */

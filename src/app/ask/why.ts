@@ -1,6 +1,6 @@
 import { findMark, isCarriedOver, type Marks } from '../../handover/marks.ts';
 import { isChangedFile } from '../../handover/outcome.ts';
-import type { Fact, FactKind } from '../../model/fact.ts';
+import { type Fact, type FactKind, lineOf } from '../../model/fact.ts';
 import { isGuess } from '../../model/fact-roles.ts';
 import type { Handover } from '../../model/handover.ts';
 import { baseName, locateInProject } from '../../model/paths.ts';
@@ -241,8 +241,8 @@ function listReasons(
   const asked = tests.isOfSymbol ? [] : listRequests(own, touching).filter((each) => !about.includes(each));
   const requests = asked.slice(-MAX_SAID);
   const change = touching.find(({ fact }) => isChangedFile(fact));
-  const changedAt = change === undefined ? 0 : summaries.lineOf(change.fact);
-  const wayTo = ({ fact }: summaries.SessionFact): number => Math.abs(summaries.lineOf(fact) - changedAt);
+  const changedAt = change === undefined ? 0 : lineOf(change.fact);
+  const wayTo = ({ fact }: summaries.SessionFact): number => Math.abs(lineOf(fact) - changedAt);
   const settled = own
     .filter((each) => change !== undefined && isReason(each.fact) === 'settled' && ![...about, ...asked].includes(each))
     .sort((a, b) => wayTo(a) - wayTo(b));
@@ -266,9 +266,9 @@ function listRequests(
   const turns = own.filter(({ fact: { text, detail } }) => {
     return detail?.role === 'work' && names.some((name) => text.split('; ', 1)[0]?.includes(` ${name} (`));
   });
-  const lines = new Set(turns.map(({ fact }) => summaries.lineOf(fact)));
-  for (const { fact } of own) if (isReason(fact) === 'settled') lines.delete(summaries.lineOf(fact));
-  return own.filter(({ fact }) => summaries.isRequest(fact) && lines.has(summaries.lineOf(fact))).sort(compareLines);
+  const lines = new Set(turns.map(({ fact }) => lineOf(fact)));
+  for (const { fact } of own) if (isReason(fact) === 'settled') lines.delete(lineOf(fact));
+  return own.filter(({ fact }) => summaries.isRequest(fact) && lines.has(lineOf(fact))).sort(compareLines);
 }
 
 function standingOf(fact: Fact, mark: string | undefined): FactState {
@@ -279,5 +279,5 @@ function standingOf(fact: Fact, mark: string | undefined): FactState {
 }
 
 function compareLines(a: summaries.SessionFact, b: summaries.SessionFact): number {
-  return summaries.lineOf(a.fact) - summaries.lineOf(b.fact);
+  return lineOf(a.fact) - lineOf(b.fact);
 }

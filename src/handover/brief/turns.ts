@@ -36,7 +36,7 @@ interface Row {
 /** The session turn by turn: each request with the agent's closing words on it. The newest get the most room. */
 export function describeTurns(account: Account, rateGoal: (text: string) => number): Block {
   const turns = insertSummary(
-    account.turns.filter((turn, at) => !isEmpty(turn) && !isSentAgain(turn, account.turns.slice(at + 1))),
+    account.turns.filter((turn, at) => !isEmpty(turn) && !isSentAgain(turn, account.turns, at)),
     account.summary,
   );
   const rows = turns.map((turn, at): Row => {
@@ -97,8 +97,8 @@ function isEmpty({ prompt, closing }: Turn): boolean {
 }
 
 /** Whether nothing came of a request, and the user sent it once more. */
-function isSentAgain({ prompt, closing, work }: Turn, later: readonly Turn[]): boolean {
-  return closing === null && work === null && later.some((turn) => turn.prompt?.id === prompt?.id);
+function isSentAgain({ prompt, closing, work }: Turn, turns: readonly Turn[], at: number): boolean {
+  return closing === null && work === null && turns.some((turn, later) => later > at && turn.prompt?.id === prompt?.id);
 }
 
 /** The turns that something is told of, and how many are not among them. */

@@ -1,4 +1,4 @@
-import type { Fact } from '../../model/fact.ts';
+import { type Fact, lineOf } from '../../model/fact.ts';
 import { findQuestion, hasList, listOptions, SHORTEST_ASKED, splitMessage } from '../../model/message-lines.ts';
 import { cleanLine, countUtf8Bytes, cutAtWord } from '../../model/text.ts';
 import { type Account, readNumber, readText } from './account.ts';
@@ -116,10 +116,6 @@ export function describeAuthor(fact: Fact): string {
   const [from, refused] = [readText(fact, 'from'), readText(fact, 'refused')];
   const author = from === null ? '' : ` (from ${cutAtWord(cleanLine(from), MAX_AUTHOR_BYTES)}, not the user)`;
   return `${author}${refused === null ? '' : ` (refusing ${cutAtWord(cleanLine(refused), MAX_REFUSED_BYTES)})`}`;
-}
-
-function lineOf({ sources: [source] }: Fact): number {
-  return source?.line ?? 0;
 }
 
 /** The question that a message answers: one that was asked by a call, or the one that ended the words before a short message. */
